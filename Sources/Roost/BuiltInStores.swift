@@ -50,9 +50,9 @@ public func stopCountingLibraryMemory() -> Bool {
 extension StoreRegistry {
     /// The default registry.
     ///
-    /// It contains `json` and `memory`. The trait `SQLite` adds `sqlite` and `coredata`, `LMDB`
-    /// adds `lmdb`, and `PostgreSQL` adds `postgresql`. A program adds its own types with
-    /// ``register(_:)``.
+    /// The registry always contains `json` and `memory`. The package trait `SQLite` adds `sqlite`
+    /// and `coredata`, the trait `LMDB` adds `lmdb`, and the trait `PostgreSQL` adds `postgresql`.
+    /// A program adds its own types with ``register(_:)``.
     public static let standard: StoreRegistry = {
         // The first type that recognizes a file opens it. `sqlite` does not recognize the header of
         // a Core Data store.

@@ -1,7 +1,7 @@
 // swift-format-ignore-file: OrderedImports
 
-// The exports: everything of other modules that a program names, calls, stores or passes on. Authors of backends
-// import RoostCore and the engines instead.
+// This file exports what a program uses from other modules. Authors of backends import RoostCore and other modules
+// directly instead.
 //
 // Cursors, batches of records, snapshots and change sets are exported for programs that use a
 // `PersistentStore` directly.

@@ -17,8 +17,8 @@ public enum MappingFile {
     ///   - source: The source model of the mappings; used only to complete Apple's files.
     ///   - destination: The destination model of the mappings; used only to complete Apple's files.
     /// - Returns: The mapping model, and warnings about content that was changed or left out.
-    /// - Throws: `notFound`, `permissionDenied`, `notAStore` if `path` is not a file,
-    ///   `limitExceeded`; `invalidMappingModel` with the location of the problem.
+    /// - Throws: `notFound`; `permissionDenied`; `limitExceeded`; `notAStore` if `path` is not a
+    ///   file; `invalidMappingModel` with the location of the problem.
     public static func read(
         _ path: String, source: ManagedObjectModel? = nil, destination: ManagedObjectModel? = nil
     ) throws(StoreError) -> (mapping: MappingModel, warnings: [String]) {

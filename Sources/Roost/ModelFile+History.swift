@@ -11,8 +11,8 @@ extension ModelFile {
     /// A bundle records its current version, but not the order of its versions. The order is the
     /// natural order of the names, in which `Notes 10` follows `Notes 9`, with two exceptions.
     /// Versions with the current version's first word come last. If the current version has no
-    /// number, it follows the versions with the same first word that have no number either. The
-    /// result includes versions after the current one.
+    /// number, it follows the versions with the same first word that have no number either. So the
+    /// current version need not be the last.
     /// - Parameter path: The bundle.
     /// - Returns: A history without mapping models.
     /// - Throws: The errors of ``read(_:version:registry:)``, with the name of the unreadable
@@ -75,7 +75,7 @@ extension ModelFile {
 
     /// Reads the model at `path`.
     ///
-    /// From a bundle, reads the version of the given store.
+    /// From a bundle, reads the version that matches the given store.
     ///
     /// Apple's version hashes, the model in the store, or the store's tables identify the version
     /// of a Core Data store. Roost's version hashes identify the version of any other store.
@@ -84,8 +84,8 @@ extension ModelFile {
     ///   - path: The same paths as in ``read(_:version:registry:)``.
     ///   - store: The store.
     ///   - registry: The store types.
-    /// - Returns: The model. If no single version of the bundle matches, or if the store is
-    ///   unreadable, the current version.
+    /// - Returns: The model. This is the current version if no single version of the bundle
+    ///   matches, or if the store is unreadable.
     /// - Throws: The same errors as ``read(_:version:registry:)``.
     public static func read(
         _ path: String, forStore store: PersistentStoreDescription, registry: StoreRegistry = .standard
@@ -96,8 +96,9 @@ extension ModelFile {
         return try read(path, version: name, registry: registry)
     }
 
-    /// Returns the version of a store in a bundle, or nil if no single version matches or the store
-    /// is unreadable.
+    /// Returns the name of the bundle's version that matches a store.
+    ///
+    /// Returns nil if no single version matches or the store is unreadable.
     private static func version(
         in path: String, of store: PersistentStoreDescription, registry: StoreRegistry
     ) throws(StoreError) -> String? {

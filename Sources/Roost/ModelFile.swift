@@ -12,8 +12,8 @@ public enum ModelFile {
     ///
     /// - Parameters:
     ///   - path: A model document (`*.json`), an Apple bundle or version (`.xcdatamodeld`, `.momd`,
-    ///     `.xcdatamodel`, `.mom`), or a store, which contains its model. A store is a path or a
-    ///     URL `type:path`.
+    ///     `.xcdatamodel`, `.mom`), or a store, which contains its model. Name a store by its path
+    ///     or by a URL `type:path`.
     ///   - version: The version in an Apple bundle; nil for the current one.
     ///   - registry: The store types.
     /// - Returns: The model, and warnings about content that was changed or left out.

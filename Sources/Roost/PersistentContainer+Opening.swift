@@ -6,7 +6,7 @@ public import RoostStores
 extension PersistentContainer {
     /// Opens the store at a location.
     ///
-    /// Creates it if it does not exist, unless `isReadOnly` is set.
+    /// Creates a missing store, unless `options.isReadOnly` is set.
     ///
     /// ```swift
     /// let container = try PersistentContainer(.sqlite("music.sqlite"), model: model)
@@ -40,8 +40,8 @@ extension PersistentContainer {
     ///
     /// - Parameters:
     ///   - configuration: The configuration; nil to search for it (see ``RoostConfiguration``).
-    ///   - names: The names of stores in the configuration; nil for the default store. Each name is
-    ///     also the name of a configuration of the model.
+    ///   - names: The names of the stores in `configuration`; nil for the default store. The model
+    ///     must have a configuration with each of these names.
     ///   - model: The program's model; nil for the configured model.
     ///   - types: The classes of the entities.
     ///   - incompatible: The rule for a store of another version of the model.

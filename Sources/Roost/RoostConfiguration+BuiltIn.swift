@@ -7,11 +7,12 @@ extension RoostConfiguration {
     /// - Parameters:
     ///   - file: The path of the file; nil to search for it.
     ///   - workingDirectory: The directory where the search begins; nil for the process's
-    ///     directory. `file` and paths in environment variables are relative to it.
-    ///   - environment: The environment; nil for the process's.
+    ///     directory. `file` and paths in environment variables are relative to this directory.
+    ///   - environment: The environment variables; nil for the variables of the process.
     ///   - registry: The store types that the configuration may name.
-    /// - Throws: Only `invalidConfiguration`: if the file cannot be read, for an invalid
-    ///   `ROOST_STORE`, or with every problem of the file, each with its key, line and column.
+    /// - Throws: Only `invalidConfiguration`, for an unreadable file, an invalid file or an invalid
+    ///   `ROOST_STORE`. For an invalid file, the error lists every problem with its key, line and
+    ///   column.
     public init(
         file: String? = nil, workingDirectory: String? = nil, environment: [String: String]? = nil,
         registry: StoreRegistry = .standard

@@ -13,7 +13,7 @@ public enum MissingStoreRule: Sendable {
 extension Store {
     /// Opens a store.
     ///
-    /// Creates it if it does not exist, unless `missing` is `fail` or `isReadOnly` is set.
+    /// Creates a missing store, unless `missing` is `fail` or `options.isReadOnly` is set.
     ///
     /// ```swift
     /// let store = try Store.open(.sqlite("music.sqlite"), model: model)
@@ -61,7 +61,7 @@ extension Store {
 
     /// Opens a configured store.
     ///
-    /// Creates it if it does not exist.
+    /// Creates a missing store.
     ///
     /// ```swift
     /// let store = try Store.open(named: "cache")

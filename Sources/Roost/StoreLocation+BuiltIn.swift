@@ -36,6 +36,6 @@ extension StoreLocation {
     /// Returns the location of a named store in memory, which the whole process can open.
     public static func memory(_ name: String) -> StoreLocation { StoreLocation(type: "memory", path: name) }
 
-    /// Returns the location of a Core Data store (SQLite), which is read-only.
+    /// Returns the location of Core Data's SQLite file, which Roost opens only for reading.
     public static func coreData(_ path: String) -> StoreLocation { StoreLocation(type: "coredata", path: path) }
 }

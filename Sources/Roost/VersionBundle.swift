@@ -6,7 +6,7 @@ package import RoostMigration
 
 /// The versions of an Apple bundle, read once.
 package struct VersionBundle {
-    /// A mapping model, and its two versions if they are known before the versions are ordered.
+    /// A mapping model, with its source and destination versions if they are already known.
     private struct Mapping {
         let file: String
         var mapping: MappingModel
@@ -84,7 +84,7 @@ package struct VersionBundle {
 
     /// Returns the version of the store to migrate, and the target version.
     ///
-    /// Returns nil if they are unknown or equal.
+    /// Returns nil if one of them is unknown, or if both are the same version.
     private func store(_ evidence: VersionEvidence) -> (older: String, newer: String)? {
         guard let model = evidence.storeModel, let target = evidence.target ?? current,
             let newer = versions.first(where: { $0.name == target }), !newer.model.hasVersionHashes(of: model),
@@ -110,7 +110,8 @@ package struct VersionBundle {
             return try mapping(file, from: from, to: to)
         }
         if !file.lowercased().hasSuffix(".json") {
-            // Try the names of the models in Apple's file. The project may have renamed them.
+            // First try the names of the models in Apple's file, although the project may have
+            // renamed the models.
             let paths = try CoreDataMappingReader.read(at: file)
             let ends = [paths.sourceModelPath, paths.destinationModelPath].map { $0.map(Self.versionName) }
             if let from = ends[0], let to = ends[1], from != to, model(from) != nil, model(to) != nil,
@@ -130,7 +131,7 @@ package struct VersionBundle {
         return Mapping(file: file, mapping: read, ends: (from, to), warnings: warnings)
     }
 
-    /// Returns the mapping model in a file if it is valid for two versions.
+    /// Returns the mapping model in a file; nil if it is not valid for the given versions.
     private func fitting(_ file: String, from: String, to: String) -> Mapping? {
         guard let source = model(from), let destination = model(to),
             let found = try? mapping(file, from: from, to: to),
@@ -139,7 +140,7 @@ package struct VersionBundle {
         return found
     }
 
-    /// Returns the two versions with the hashes in a mapping model, or nil.
+    /// Returns the two versions whose entities have the hashes in a mapping model, or nil.
     ///
     /// If several versions have equal hashes, uses the last in natural order.
     private func hashedEnds(of mapping: MappingModel) -> (from: String, to: String)? {

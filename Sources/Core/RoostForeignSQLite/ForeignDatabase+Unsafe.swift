@@ -18,7 +18,7 @@
             ///
             /// SQLite keeps the log's index in memory and creates no file.
             case logInMemory
-            /// For a private copy, in which SQLite may roll back a journal.
+            /// For a private copy, which SQLite may change by rolling back a journal.
             case privateCopy
         }
 
@@ -35,11 +35,12 @@
         ///
         /// - Parameters:
         ///   - file: The path of the file.
-        ///   - path: The path for messages; nil for `file`.
+        ///   - path: The path for messages; nil if messages contain `file`.
         ///   - mode: The way to open the file.
         ///   - structureError: The error for a statement that does not fit the tables; nil for an
         ///     error with SQLite's own message.
-        ///   - checkCancellation: Called while statements run; its error ends them.
+        ///   - checkCancellation: Called while a statement runs. An error that it throws ends the
+        ///     statement.
         /// - Throws: `notAStore`, `corrupted`, `busy`, `permissionDenied`, `ioFailure`,
         ///   `outOfResources`.
         package init(
@@ -124,7 +125,7 @@
             return ForeignStatement(statement, of: self)
         }
 
-        /// Whether SQLite can prepare a statement; false if the schema does not allow it.
+        /// Whether SQLite can prepare a statement; false if the statement does not fit the schema.
         package func canPrepare(_ sql: String) throws(StoreError) -> Bool {
             var statement: OpaquePointer?
             let code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
@@ -141,8 +142,8 @@
             while try statement.step() {}
         }
 
-        /// Returns the first value of a statement as a whole number; nil if the statement returns
-        /// nothing or the value is null.
+        /// Returns the first value in the first row of a statement's result as an integer; nil if
+        /// the result is empty or the value is null.
         package func integer(_ sql: String) throws(StoreError) -> Int64? {
             let statement = try prepare(sql)
             guard try statement.step(), !statement.isNull(0) else { return nil }

@@ -30,9 +30,9 @@
             }
         }
 
-        /// Resets the statement to before the first row.
+        /// Resets the statement, so that the next step moves to the first row.
         package func reset() {
-            // The result repeats the error of the last step, which was already thrown.
+            // An error here only repeats the error that `step()` has already thrown.
             _ = sqlite3_reset(handle)
         }
 
@@ -60,7 +60,7 @@
         /// Returns a value as a floating-point number.
         package func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
 
-        /// Runs `body` with the bytes of a blob, or with any other value as UTF-8 text.
+        /// Runs `body` with the bytes of a blob, or with the UTF-8 text of any other value.
         ///
         /// For null, `body` receives no bytes.
         package func withBytes<Result>(
@@ -71,8 +71,8 @@
                 isBlob ? sqlite3_column_blob(handle, column) : UnsafeRawPointer(sqlite3_column_text(handle, column))
             let count = Int(sqlite3_column_bytes(handle, column))
             guard let base else {
-                // An empty blob has no address. For a text, no address means that SQLite ran out of
-                // memory.
+                // An empty blob and null have no address. For any other value, a missing address
+                // means that SQLite ran out of memory.
                 guard count == 0, isBlob || isNull(column) else { throw database.error(SQLITE_NOMEM) }
                 return try body(UnsafeRawBufferPointer(start: nil, count: 0))
             }

@@ -3,9 +3,9 @@ internal import RoostSystem
 
 /// The keys of all open objects, for finding duplicate keys.
 ///
-/// One table contains the keys of all these objects. The innermost object ends first, so its keys
-/// are the last ones and are removed from the end. The seed of the hashes is random, so that no
-/// text can be crafted to cause collisions.
+/// One table contains the keys of all these objects. The innermost object ends first. Its keys were
+/// added last, so they are removed from the end of the table. The seed of the hashes is random, so
+/// that no text can be crafted to cause collisions.
 struct JSONKeyStack {
     private struct Entry {
         var hash: UInt64
@@ -16,9 +16,9 @@ struct JSONKeyStack {
     private static let seed = UInt64.random(in: 0...UInt64.max)
     private var bytes: [UInt8] = []
     private var entries: [Entry] = []
-    /// For each open object, the number of entries and the number of bytes before its first key.
+    /// The counts of `entries` and `bytes` at the start of each open object.
     private var frames: [(entries: Int, bytes: Int)] = []
-    /// Indexes into `entries`, or −1.
+    /// A hash table of indexes into `entries`; −1 in a free slot.
     private var slots: [Int32] = []
 
     mutating func push() { frames.append((entries.count, bytes.count)) }

@@ -1,7 +1,8 @@
 extension JSONNode {
     /// Creates the tree of an `Encodable` value, with the content that its `encode(to:)` writes.
     ///
-    /// Members are ordered by the bytes of their keys. A whole double has no decimal point.
+    /// Members are ordered by the bytes of their keys. A double without a fraction is written
+    /// without `.0`.
     ///
     /// - Throws: `EncodingError` for NaN and infinities; the errors of the value's `encode(to:)`.
     package init(encoding value: some Encodable) throws {
@@ -11,9 +12,9 @@ extension JSONNode {
     }
 }
 
-/// A value that is being encoded.
+/// The place of one value in a tree that is being encoded.
 ///
-/// Open encoding containers keep a reference to their value and add content to it.
+/// Each encoding container keeps a reference to its place, and adds content to the place.
 private final class EncodedPlace {
     private enum Content {
         case value(JSONNode.Content)
@@ -71,7 +72,7 @@ private final class EncodedPlace {
     /// Makes the value an empty object, unless it is already an object.
     func beginObject() { if case .object = content {} else { content = .object([:]) } }
 
-    /// Appends an element to the array and returns its place.
+    /// Appends an element to the array, and returns the place of the new element.
     func element() -> EncodedPlace {
         let place = EncodedPlace()
         guard case .array(var places) = content else { return place }
@@ -81,7 +82,7 @@ private final class EncodedPlace {
         return place
     }
 
-    /// Adds a member to the object and returns its place.
+    /// Adds a member to the object, and returns the place of the member's value.
     func member(_ key: String) -> EncodedPlace {
         let place = EncodedPlace()
         guard case .object(var places) = content else { return place }

@@ -13,7 +13,7 @@ extension JSONNode.Content {
     /// The content as a double; nil if it is out of range, or neither a number nor a special string
     /// such as `NaN`.
     ///
-    /// Accepts the results of ``double(_:)``, and any other JSON or JSON5 number.
+    /// Accepts the results of ``double(_:)`` and all numbers from JSON and JSON5 texts.
     package var double: Double? {
         switch self {
         case .number(var text), .string(var text):

@@ -10,7 +10,7 @@ extension JSONNode {
     ///     JSON5's numbers are accepted.
     /// - Throws: The first problem, with its position.
     package init(_ text: [UInt8], acceptsJSON5: Bool = false) throws(JSONSyntaxError) {
-        // The text is already in memory, so long keys and values need no limit.
+        // The text is already in memory, so the length of keys and values needs no limit.
         var tokens = JSONTokenizer(
             text, syntax: acceptsJSON5 ? .json5 : .json,
             limits: JSONTokenizer.Limits(tokenByteCount: .max, keyByteCount: .max))

@@ -29,7 +29,7 @@ package struct JSONNode: Sendable {
         self.byteOffset = byteOffset
     }
 
-    /// Whether the node is a number without a fraction or an exponent, of any size.
+    /// Whether the node is a number of any size, without a fraction and without an exponent.
     package var isWholeNumber: Bool {
         guard case .number(let text) = content else { return false }
         return text.utf8.dropFirst(text.utf8.first == UInt8(ascii: "-") ? 1 : 0).allSatisfy(JSONNumbers.isDigit)

@@ -3,7 +3,8 @@
 ///
 /// A finite double is written as its shortest exact decimal text, always with a point or an
 /// exponent. JSON has no numbers for other doubles, so they are written as strings: `"Infinity"`,
-/// `"-Infinity"`, `"NaN"`, and for a NaN with other bits `"NaN:7ff8000000000001"`.
+/// `"-Infinity"` and `"NaN"`. A NaN whose bits differ from those of `Double.nan` is written with
+/// its bits: `"NaN:7ff8000000000001"`.
 @usableFromInline
 package enum JSONNumbers {
     /// Whether a byte is a decimal digit.
@@ -11,8 +12,8 @@ package enum JSONNumbers {
     @inline(__always)
     package static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 
-    /// Returns the 64-bit integer in a decimal text; nil if it has other characters or is out of
-    /// range.
+    /// Returns the 64-bit integer in a decimal text; nil if the text has other characters, or the
+    /// number is out of range.
     ///
     /// A text without digits gives 0.
     package static func integer(_ text: UnsafeRawBufferPointer) -> Int64? {
@@ -33,7 +34,7 @@ package enum JSONNumbers {
 
     // MARK: Doubles
 
-    /// Returns the double nearest to a JSON number; nil if it is out of range.
+    /// Returns the double nearest to a JSON number; nil if the number is out of range.
     package static func double(_ text: UnsafeRawBufferPointer) -> Double? {
         if let value = shortDouble(text) { return value }
         guard let value = Double(String(decoding: text, as: UTF8.self)), value.isFinite else { return nil }
@@ -59,14 +60,14 @@ package enum JSONNumbers {
         return isNegative ? -value : value
     }
 
-    /// Returns an integer up to 2^53 divided by a power of ten up to 10^22; nil for a higher power.
+    /// Returns `mantissa`, at most 2^53, divided by 10^`fractionDigits`; nil above 22 digits.
     ///
     /// Both operands are exact doubles, so the quotient is correctly rounded.
     @inlinable
     @inline(__always)
     package static func double(_ mantissa: Int64, fractionDigits: Int) -> Double? {
-        // An inlined switch becomes a table of constants, but an array would need a call into this
-        // module.
+        // The compiler turns this switch into a table of constants. If the function is inlined into
+        // another module, an array would need a call into this module.
         let power: Double
         switch fractionDigits {
         case 0: power = 1e0
@@ -105,7 +106,7 @@ package enum JSONNumbers {
         return nil
     }
 
-    /// Returns the NaN with the bits in a text of `NaN:` and 16 hexadecimal digits, or nil.
+    /// Returns the NaN whose bits follow `NaN:` as 16 hexadecimal digits; nil for any other text.
     package static func nan(_ text: UnsafeRawBufferPointer) -> Double? {
         guard let bits = nanBits(text, digits: 16) else { return nil }
         let value = Double(bitPattern: bits)
@@ -114,13 +115,13 @@ package enum JSONNumbers {
 
     // MARK: Floats
 
-    /// Returns the float nearest to a JSON number; nil if it is out of range.
+    /// Returns the float nearest to a JSON number; nil if the number is out of range.
     package static func float(_ text: UnsafeRawBufferPointer) -> Float? {
         guard let value = Float(String(decoding: text, as: UTF8.self)), value.isFinite else { return nil }
         return value
     }
 
-    /// Returns the NaN with the bits in a text of `NaN:` and 8 hexadecimal digits, or nil.
+    /// Returns the NaN whose bits follow `NaN:` as 8 hexadecimal digits; nil for any other text.
     package static func floatNaN(_ text: UnsafeRawBufferPointer) -> Float? {
         guard let bits = nanBits(text, digits: 8) else { return nil }
         let value = Float(bitPattern: UInt32(truncatingIfNeeded: bits))

@@ -1,7 +1,7 @@
 /// A failure to read a JSON text, with its position.
 ///
-/// RoostCore converts this error to a `StoreError`. The caller chooses the code of that error and
-/// the name of the file in its message.
+/// RoostCore converts this error to a `StoreError`. The caller chooses the code of the `StoreError`
+/// and the file name in the message.
 package struct JSONSyntaxError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure, for programs.
     package enum Reason: Sendable {
@@ -30,11 +30,11 @@ package struct JSONSyntaxError: Error, Sendable, CustomStringConvertible {
 
 /// A position in a text.
 package struct TextPosition: Hashable, Sendable, CustomStringConvertible {
-    /// The line, from 1.
+    /// The number of the line, counted from 1.
     ///
     /// Lines end with U+000A.
     package let line: Int
-    /// The character in the line, from 1.
+    /// The number of the character in the line, counted from 1.
     ///
     /// A character is a Unicode scalar.
     package let column: Int
@@ -42,7 +42,7 @@ package struct TextPosition: Hashable, Sendable, CustomStringConvertible {
     /// Creates a position.
     package init(line: Int, column: Int) { (self.line, self.column) = (line, column) }
 
-    /// Creates the position of the byte at an offset of a text.
+    /// Creates the position of the byte at `byteOffset` in a text.
     package init(of byteOffset: Int, in bytes: [UInt8]) {
         var (line, column) = (1, 1)
         for byte in bytes.prefix(max(0, byteOffset)) {

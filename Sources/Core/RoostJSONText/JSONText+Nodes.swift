@@ -1,15 +1,15 @@
 extension JSONText {
     /// A style for spaces and line breaks in a text.
     package struct Style: Sendable {
-        /// The depth up to which each item is on its own line.
+        /// The depth of the deepest items that have their own lines.
         let blockDepth: Int
-        /// The text between the items of a list on one line.
+        /// The text between two items on the same line.
         let separator: StaticString
         /// The text between a key and its value.
         let colon: StaticString
-        /// The space inside the braces of an object on one line.
+        /// The space after `{` and before `}` of an object on one line.
         let padding: StaticString
-        /// The text after the whole node.
+        /// The text after the whole tree.
         var ending: StaticString = ""
 
         /// A style without spaces and line breaks.
@@ -18,8 +18,10 @@ extension JSONText {
         /// A style with each item on its own line.
         package static let lines = Style(blockDepth: .max, separator: ",", colon: ": ", padding: "")
 
-        /// Returns a style with each item up to `blockDepth` on its own line, deeper nodes on one
-        /// line, and a final line break.
+        /// Returns a style that starts a line for each item down to `blockDepth`, and ends the text
+        /// with a line break.
+        ///
+        /// An item at `blockDepth` is on one line with everything in it.
         package static func pretty(blockDepth: Int) -> Style {
             Style(
                 blockDepth: blockDepth, separator: ", ", colon: ": ", padding: " ", ending: "\n")
@@ -78,7 +80,7 @@ extension JSONText {
         }
     }
 
-    /// Appends the text between the last item and the end of a list.
+    /// Appends the text between the last item and the closing bracket.
     private static func end(
         _ isEmpty: Bool, style: Style, depth: Int, padding: StaticString, text: inout TextBuffer
     ) {

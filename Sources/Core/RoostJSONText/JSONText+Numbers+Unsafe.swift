@@ -27,11 +27,10 @@ extension JSONText {
         }
     }
 
-    /// Writes the last `count` digits of a number, padded with leading zeros, two digits at a time
-    /// from the end.
+    /// Writes the last `count` digits of a number, padded with leading zeros.
     ///
-    /// SAFETY: `count` bytes at `place` can be written. A remainder below 100 is the index of one
-    /// of the 100 pairs.
+    /// The loop starts at the end and writes two digits at a time. SAFETY: `count` bytes at `place`
+    /// can be written. A remainder below 100 is the index of one of the 100 pairs.
     @inline(__always)
     private static func write(_ number: UInt64, digits count: Int, at place: UnsafeMutablePointer<UInt8>) {
         let pairs = digitPairs.utf8Start
@@ -79,10 +78,10 @@ extension JSONText {
     /// is rounded once. Reading the decimal text of *m* / *p* rounds once too, so it returns the
     /// same double. If the quotient equals the number, the decimal therefore represents the number.
     /// Two different decimals of at most 15 digits never represent the same double. So no shorter
-    /// decimal represents the number, except by removing trailing zeros.
+    /// decimal represents the number, apart from the same decimal without trailing zeros.
     @inline(__always)
     private static func writeShort(_ magnitude: Double, at place: UnsafeMutablePointer<UInt8>) -> Int {
-        // Numbers below 0.001 may be written with an exponent. The range excludes NaN.
+        // Numbers below 0.001 may need an exponent. NaN fails the comparisons.
         guard magnitude < 1e12, magnitude >= 1e-3 || magnitude == 0 else { return 0 }
         let thousandths = write(magnitude, power: 1000, digits: 3, at: place)
         if thousandths > 0 { return thousandths }

@@ -27,7 +27,7 @@ package enum JSONText {
         text.count += 1
     }
 
-    /// Returns the index of the first byte from `start` on that must be escaped, or the count.
+    /// Returns the index of the first byte from `start` on that must be escaped; the count if none.
     @inline(__always)
     private static func plainEnd(of bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
         var index = start
@@ -46,7 +46,7 @@ package enum JSONText {
     /// Returns a word with the high bit set in each byte that is a control character, a quote or a
     /// backslash.
     ///
-    /// Only the lowest set bit is reliable. Bytes above ASCII are not marked.
+    /// Bits above the lowest set bit may be wrong. Bytes above ASCII are not marked.
     @inlinable
     @inline(__always)
     package static func special(_ word: UInt64) -> UInt64 {

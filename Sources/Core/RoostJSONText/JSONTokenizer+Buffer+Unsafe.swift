@@ -1,14 +1,14 @@
 internal import RoostSystem
 
 extension JSONTokenizer {
-    /// Creates a tokenizer of the bytes that `source` returns.
+    /// Creates a tokenizer of the bytes that `source` provides.
     ///
     /// - Parameters:
     ///   - syntax: The syntax of the text.
     ///   - limits: The maximum sizes of tokens and keys.
     ///   - computesChecksum: Whether ``checksumBeforeToken()`` will be called.
-    ///   - source: A function that returns the bytes. The tokenizer's methods throw the function's
-    ///     errors with the reason `source`.
+    ///   - source: A function that provides the bytes. If it throws, the tokenizer's methods throw
+    ///     an error with the reason `source`.
     package init(
         syntax: Syntax = .json, limits: Limits, computesChecksum: Bool = false, source: @escaping Source
     ) {
@@ -25,8 +25,8 @@ extension JSONTokenizer {
     ///   - computesChecksum: Whether ``checksumBeforeToken()`` will be called.
     package init(_ bytes: [UInt8], syntax: Syntax = .json, limits: Limits, computesChecksum: Bool = false) {
         var offset = 0
-        // One more byte than the text, so that the buffer has room when the source is called at the
-        // end.
+        // The buffer has one more byte than the text, so that it has room when the source is called
+        // at the end.
         let capacity = min(Self.chunkByteCount, bytes.count + 1)
         self.init(syntax, limits: limits, computesChecksum: computesChecksum, capacity: capacity) { buffer in
             let count = min(buffer.count, bytes.count - offset)
@@ -59,8 +59,8 @@ extension JSONTokenizer {
     /// Valid only after ``skipSpace()``, or after a byte 0 was found and ``fill()`` was called.
     var isAtEnd: Bool { position == end && isAtSourceEnd }
 
-    /// Appends more bytes after `end`, and discards the bytes before the current token or captured
-    /// value.
+    /// Discards the bytes before the current token or captured value, and loads more bytes after
+    /// `end`.
     ///
     /// Returns false at the end of the text.
     ///
@@ -124,14 +124,14 @@ extension JSONTokenizer {
 
     /// Returns the text position of a byte in the current line.
     ///
-    /// - Complexity: O(bytes between the position that was computed last, or the start of the line,
-    ///   and `index`).
+    /// - Complexity: O(*n*) in the bytes from the start of the line to `index`, or from the last
+    ///   computed position if it is between them.
     func place(of index: Int) -> TextPosition {
         let last = lastPlace.byteOffset - discardedByteCount
         let column: Int
         if last > lineStart, last <= index {
-            // Counting from the last position avoids quadratic time for the positions of all tokens
-            // of a long line.
+            // Counting from the last position avoids quadratic time when the positions of all tokens
+            // in a long line are computed.
             column = lastPlace.column + Self.characterCount(base + last, count: index - last)
         } else {
             let before = index > lineStart ? Self.characterCount(base + lineStart, count: index - lineStart) : 0
@@ -158,7 +158,7 @@ extension JSONTokenizer {
         return checksum?.value
     }
 
-    /// Adds the bytes up to an index of the buffer to the checksum.
+    /// Adds the buffer's bytes before `index` to the checksum.
     private mutating func check(upTo index: Int) {
         guard checksum != nil, index > checkedEnd else { return }
         checksum?.add(UnsafeRawBufferPointer(start: base + checkedEnd, count: index - checkedEnd))
@@ -169,7 +169,7 @@ extension JSONTokenizer {
 
     /// Runs `body` with the text of the current key, string or number.
     ///
-    /// For any other token, runs it with the raw bytes.
+    /// For any other token, `body` receives the token's bytes.
     ///
     /// The text is valid UTF-8, without quotes and with escapes resolved. The bytes are valid only
     /// inside `body`.
@@ -204,8 +204,8 @@ extension JSONTokenizer {
     package mutating func captureValue(byteCountLimit: Int) throws(JSONSyntaxError) -> [UInt8] {
         let (limit, keyLimit) = (tokenByteLimit, keyByteLimit)
         tokenByteLimit = min(limit, byteCountLimit)
-        // The limit of the value protects the memory. The reader that parses the value limits its
-        // keys.
+        // The limit of the whole value already protects the memory, so the keys in the value need
+        // no lower limit.
         keyByteLimit = tokenByteLimit
         defer { (tokenByteLimit, keyByteLimit) = (limit, keyLimit) }
         _ = try next()
@@ -238,7 +238,8 @@ extension JSONTokenizer {
 
     /// The bytes in the buffer that were not read yet; a byte 0 follows at `end`.
     ///
-    /// Reading eight bytes from `end` on is safe. Valid until the next token is read.
+    /// Reading eight bytes from `end` on is safe. The pointers are valid until the next token is
+    /// read.
     @inlinable
     package var bytesAtHand: (start: UnsafePointer<UInt8>, end: UnsafePointer<UInt8>) {
         (UnsafePointer(base + position), UnsafePointer(base + end))

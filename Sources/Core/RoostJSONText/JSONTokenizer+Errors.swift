@@ -7,7 +7,7 @@ extension JSONTokenizer {
 
     /// The line in which the current token starts.
     ///
-    /// Unlike ``tokenPosition``, it needs no counting of characters.
+    /// Unlike ``tokenPosition``, this property does not count characters.
     package var tokenLine: Int {
         if let continuedToken, continuedToken.byteOffset == tokenByteOffset { return continuedToken.position.line }
         return line

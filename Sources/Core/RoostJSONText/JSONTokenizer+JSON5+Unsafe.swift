@@ -77,7 +77,8 @@ extension JSONTokenizer {
 
     // MARK: Keys and values
 
-    /// Reads a value whose first byte is not valid in JSON: a string in single quotes or a number.
+    /// Reads a value that only JSON5 allows: a string in single quotes, or a number that starts
+    /// with `+`, `.`, `N` or `I`.
     mutating func scanJSON5Value(_ byte: UInt8) throws(JSONSyntaxError) -> Token {
         switch byte {
         case UInt8(ascii: "'"):

@@ -1,6 +1,6 @@
 extension JSONTokenizer {
-    /// The current number as a 64-bit integer; nil if it has a fraction or an exponent, is out of
-    /// range, or is not a number.
+    /// The current token as a 64-bit integer; nil for a number out of range or with a fraction or
+    /// an exponent, and for any other token.
     package var integer: Int64? {
         guard token == .number, isWhole else { return nil }
         return withText { JSONNumbers.integer($0) }

@@ -33,8 +33,8 @@ extension JSONTokenizer {
         }
     }
 
-    /// Refuses a text that starts with a byte order mark, which only JSON5 allows, or seems to be
-    /// UTF-16 or UTF-32.
+    /// Refuses a text that seems to be UTF-16 or UTF-32, or starts with a byte order mark (except
+    /// in JSON5).
     mutating func refuseOtherEncodings() throws(JSONSyntaxError) {
         while end < 4, try fill() {}
         let (a, b, c) = (base[0], end > 1 ? base[1] : 0xFF, end > 2 ? base[2] : 0xFF)
@@ -104,7 +104,7 @@ extension JSONTokenizer {
 
     /// Reads the string that starts at `position`.
     ///
-    /// The string's text is then after `tokenStart`, or in `scratch` if it has escapes.
+    /// On return, the text is after the quote at `tokenStart`, or in `scratch` if it had escapes.
     ///
     /// - Parameter quote: The byte that starts and ends the string; in JSON5, it may be a single
     ///   quote.
@@ -192,7 +192,7 @@ extension JSONTokenizer {
         guard lead >= 0x80 else { return 1 }
         let count = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2
         while end - position < count, try fill() {}
-        // The byte after the last byte is 0, which is not a continuation byte.
+        // If the text ends inside the character, the byte 0 at `end` makes the character invalid.
         let second = base[position + 1]
         let isValid: Bool
         switch lead {

@@ -8,9 +8,9 @@ internal import RoostSystem
 /// JSON5), UTF-16, unpaired surrogates, a duplicate key in an object, nesting deeper than
 /// ``maximumDepth``, and tokens and keys longer than their limits.
 ///
-/// The text of a key, string or number is valid until the next call, and is copied only if it may
-/// differ from the bytes of the source, for example by escapes. After an error, do not use the
-/// tokenizer again.
+/// The text of a key, string or number is valid until the next call. The text is copied only if it
+/// may differ from the bytes of the source, for example because of escapes. After an error, do not
+/// use the tokenizer again.
 ///
 /// Use it from one thread at a time.
 @usableFromInline
@@ -26,9 +26,9 @@ package struct JSONTokenizer: ~Copyable {
         case lines
         /// One value of JSON5.
         ///
-        /// Accepts comments, unquoted keys, single quotes, trailing commas, more escapes and space,
-        /// and numbers such as `+1`, `.5`, `0x1F` and `Infinity`. ``text`` converts numbers to JSON
-        /// syntax, except NaN and infinities.
+        /// Accepts comments, unquoted keys, single quotes and trailing commas. Also accepts more
+        /// escapes, more kinds of space, and numbers such as `+1`, `.5`, `0x1F` and `Infinity`.
+        /// ``text`` converts numbers to JSON syntax, except NaN and infinities.
         case json5
     }
 
@@ -85,7 +85,7 @@ package struct JSONTokenizer: ~Copyable {
     /// The number of bytes to request from the source at once.
     static let chunkByteCount = 128 * 1024
 
-    /// The memory after the capacity: the byte 0 that ends the bytes, and seven more, because eight
+    /// The number of bytes after the capacity: the byte 0 at `end` and seven more, because eight
     /// bytes are loaded at a time.
     static let slackByteCount = 8
 
@@ -103,7 +103,7 @@ package struct JSONTokenizer: ~Copyable {
 
     /// The offset and the column of a byte.
     ///
-    /// This is a class, so that methods that do not mutate the tokenizer can update it.
+    /// The type is a class, so that nonmutating methods of the tokenizer can change the values.
     final class ComputedPlace {
         var byteOffset = 0
         var column = 1
@@ -124,7 +124,7 @@ package struct JSONTokenizer: ~Copyable {
     ///
     /// Bytes before the current token may be discarded.
     @usableFromInline package internal(set) var tokenStart = 0
-    /// The start of a value that ``captureValue(byteCountLimit:)`` captures.
+    /// The start of the value that ``captureValue(byteCountLimit:)`` is reading, if any.
     var captureStart: Int?
     /// The number of bytes that were discarded.
     var discardedByteCount = 0
@@ -150,7 +150,7 @@ package struct JSONTokenizer: ~Copyable {
     /// Whether duplicate keys in an object are detected.
     var notesKeys = true
 
-    /// The line of `position`, from 1.
+    /// The line of `position`, counted from 1.
     @usableFromInline var line = 1
     /// The index of the start of the current line, or 0 if the start was discarded.
     @usableFromInline var lineStart = 0

@@ -7,8 +7,8 @@
 /// Use it from one thread at a time.
 @usableFromInline
 package struct TextBuffer: ~Copyable {
-    // SAFETY: `base` has `capacity` bytes, and the first `count` of them are initialized. Before
-    // code writes more bytes, it calls `room(for:)`, and it adds only written bytes to `count`.
+    // SAFETY: `base` has `capacity` bytes, and the first `count` of them are initialized. Code must
+    // call `room(for:)` before it writes more bytes, and add only written bytes to `count`.
     @usableFromInline package internal(set) var base: UnsafeMutablePointer<UInt8>
     @usableFromInline package internal(set) var capacity: Int
     /// The number of bytes of the text.

@@ -19,8 +19,8 @@ package enum Base64 {
     ///   - bytes: The bytes.
     ///   - output: The memory for the digits, with room for ``digitCount(ofByteCount:)``.
     package static func encode(_ bytes: UnsafeRawBufferPointer, into output: UnsafeMutablePointer<UInt8>) {
-        // SAFETY: each iteration reads three bytes before `whole` and writes four digits. The
-        // remaining bytes are the last group.
+        // SAFETY: each iteration reads three bytes before `whole` and writes four digits. One or two
+        // remaining bytes also give four digits, with padding.
         let digits = digits.utf8Start
         let (whole, rest) = (bytes.count / 3 * 3, bytes.count % 3)
         var (index, place) = (0, 0)

@@ -1,7 +1,7 @@
 /// A task executor that runs jobs on the thread that calls ``run()``.
 ///
-/// Use it on a thread whose stack is larger than the stacks of the threads that Swift creates for
-/// tasks.
+/// Use it to run a task on a thread with a larger stack than Swift gives the threads that it
+/// creates for tasks.
 ///
 /// ```swift
 /// let thread = CallingThread()

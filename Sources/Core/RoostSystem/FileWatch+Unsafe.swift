@@ -4,7 +4,7 @@ package final class FileWatch: Sendable {
     package enum Outcome: Sendable {
         /// No change was reported.
         case nothing
-        /// The files with these numbers changed.
+        /// The files for which ``FileWatch/add(_:)`` returned these numbers changed.
         case files(Set<CInt>)
         /// Any of the files may have changed.
         case anyFile
@@ -36,8 +36,8 @@ package final class FileWatch: Sendable {
     /// - Returns: The changes since the last call; nil if the system can no longer report changes.
     package func wait(milliseconds: Int) -> Outcome? {
         withUnsafeTemporaryAllocation(of: CInt.self, capacity: 64) { numbers in
-            // SAFETY: the call stores at most `numbers.count` numbers, and only stored numbers are
-            // read.
+            // SAFETY: the call stores at most `numbers.count` numbers, even if it returns a higher
+            // count. Only stored numbers are read.
             let count = croost_wait_for_files(
                 descriptor, CInt(clamping: milliseconds), numbers.baseAddress, CInt(numbers.count))
             if count < 0 { return nil }

@@ -56,7 +56,7 @@ package enum Hexadecimal {
     ///
     /// - Parameters:
     ///   - bytes: The 16 bytes of the UUID.
-    ///   - output: The memory for the characters, with room for two for each byte and four hyphens.
+    ///   - output: The memory for the text, with room for two digits per byte and four hyphens.
     /// - Returns: The number of characters: 36, or fewer for fewer than 16 bytes.
     package static func encodeUUID(
         _ bytes: UnsafeRawBufferPointer, into output: UnsafeMutablePointer<UInt8>
@@ -83,7 +83,7 @@ extension UnsignedInteger where Self: FixedWidthInteger {
         return String(repeating: "0", count: Self.bitWidth / 4 - digits.utf8.count) + digits
     }
 
-    /// Reads the format of ``hexadecimal``, in upper or lower case; returns nil for any other text.
+    /// Reads a text like ``hexadecimal``, in upper or lower case; returns nil for any other text.
     package init?(hexadecimal text: some StringProtocol) {
         guard text.utf8.count == Self.bitWidth / 4, text.utf8.allSatisfy(Hexadecimal.isDigit) else { return nil }
         self.init(text, radix: 16)

@@ -1,11 +1,11 @@
 /// A lock that protects a state, based on `pthread_mutex_t`.
 ///
 /// It replaces `Synchronization.Mutex`, for which ThreadSanitizer reports false races on Linux. The
-/// lock is not recursive: calling `withLock` inside its own body deadlocks.
+/// lock is not recursive: calling `withLock` again inside `body` deadlocks.
 public final class Mutex<State>: @unchecked Sendable {
-    // Proof of Sendable: `state` owns its memory from init to deinit and is accessed only while
-    // `lock` is held. A stored property would be checked for exclusive access, which the lock
-    // already ensures.
+    // Proof of Sendable: the mutex owns the memory at `state` from init to deinit, and accesses it
+    // only while `lock` is held. The state is not a stored property, because Swift would check every
+    // access for exclusivity, which the lock already ensures.
     @usableFromInline let state: UnsafeMutablePointer<State>
     @usableFromInline let lock: PlainLock
 

@@ -19,7 +19,7 @@ package final class SpillFile {
 
     /// Creates an empty file in the first of the directories where this succeeds.
     ///
-    /// - Throws: `ioFailure` or `noSpace`, naming the last directory.
+    /// - Throws: `ioFailure` or `noSpace`, with a message that names the last directory.
     package init(inOneOf directories: [String]) throws(SystemFailure) {
         var failure = SystemFailure(.ioFailure, "Cannot make a temporary file: no directory was given for it.")
         for directory in directories {

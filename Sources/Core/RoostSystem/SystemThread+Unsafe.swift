@@ -19,8 +19,8 @@ package enum SystemThread {
     ///
     /// - Parameters:
     ///   - name: The name that debuggers show.
-    ///   - stackByteCount: The size of the stack, a multiple of the page size. Unused memory costs
-    ///     only address space.
+    ///   - stackByteCount: The size of the stack, a multiple of the page size. The unused part of
+    ///     the stack costs only address space.
     ///   - body: The work.
     /// - Throws: `outOfResources` if the system cannot start a thread; in this case `body` does not
     ///   run.

@@ -21,7 +21,7 @@ package struct CSVText: Sendable {
         return text.bytes
     }
 
-    /// Quotes the value that was appended from `start` on, if necessary.
+    /// Quotes the value from `start` to the end of the text, if necessary.
     package func quote(_ text: inout TextBuffer, from start: Int) {
         let separator = separator
         let value = text.withBytes(from: start) { bytes -> [UInt8]? in
@@ -29,7 +29,8 @@ package struct CSVText: Sendable {
                 byte == UInt8(ascii: "\"") || byte == separator || byte == UInt8(ascii: "\n")
                     || byte == UInt8(ascii: "\r")
             }
-            // Some readers remove spaces at the ends of a value unless the value is quoted.
+            // Some readers remove spaces at the ends of a value unless the value is quoted. An empty
+            // value is quoted, because an empty cell means null.
             let hasBlankEnds = bytes.first == UInt8(ascii: " ") || bytes.last == UInt8(ascii: " ")
             return needsQuotes || hasBlankEnds || bytes.isEmpty ? Array(bytes) : nil
         }

@@ -10,8 +10,8 @@ extension JSONTokenReader {
         return withText { DecimalNumber(utf8: $0) }
     }
 
-    /// Decodes the current string from base64 into `bytes`, which has room for three bytes for
-    /// every four characters.
+    /// Decodes the current string from base64 into `bytes`, which must have room for three bytes
+    /// per four characters.
     ///
     /// Decoding is strict: padding is required, and space and extra bits in the last digit are
     /// refused. Returns the number of bytes, or nil if the string is not base64.
@@ -20,9 +20,9 @@ extension JSONTokenReader {
         return withText { Base64.decode($0, into: bytes) }
     }
 
-    /// Writes the 16 bytes of the UUID in the current string.
+    /// Decodes the UUID in the current string into `bytes`, which must have 16 bytes.
     ///
-    /// Returns false if the string is not a UUID.
+    /// Returns false if the current token is not a string that contains a UUID.
     func decodeUUID(into bytes: UnsafeMutableRawBufferPointer) -> Bool {
         guard token == .string, bytes.count == 16 else { return false }
         return withText { Hexadecimal.decodeUUID($0, into: bytes) }

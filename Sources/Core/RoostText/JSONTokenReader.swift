@@ -21,14 +21,15 @@ package struct JSONTokenReader: ~Copyable {
     package let errorCode: StoreError.Code
     var tokens: JSONTokenizer
 
-    /// Creates a reader of the bytes that `source` returns.
+    /// Creates a reader of the bytes that `source` provides.
     ///
     /// - Parameters:
     ///   - name: The name of the text in messages: a path, or `standard input`.
     ///   - syntax: The syntax of the text.
     ///   - errorCode: The code of errors about the text.
     ///   - computesChecksum: Whether ``checksumBeforeToken()`` will be called.
-    ///   - source: A function that returns the bytes. The reader's methods throw its errors.
+    ///   - source: A function that provides the bytes. The reader's methods throw the errors of
+    ///     `source`.
     package init(
         name: String, syntax: JSONTokenizer.Syntax = .json, errorCode: StoreError.Code = .corrupted,
         computesChecksum: Bool = false, source: @escaping Source

@@ -4,7 +4,8 @@ package import RoostJSONText
 /// Links as JSON text: `[source, target]`, `[source, target, place]` or
 /// `[source, target, place, inverse place]`.
 ///
-/// Trailing places that are 0 are omitted.
+/// The place is ``Link/order``, and the inverse place is ``Link/inverseOrder``. Trailing places
+/// that are 0 are omitted.
 package enum LinkText {
     /// Appends one link as an array.
     package static func append(_ link: Link, to text: inout TextBuffer) {

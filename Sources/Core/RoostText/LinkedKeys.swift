@@ -19,8 +19,8 @@ package final class LinkedKeys {
         for (column, relationship) in relationships.enumerated() {
             guard let relationship else { continue }
             keys[column].removeAll(keepingCapacity: true)
-            // Each object is requested once, because the links of a duplicate would be returned
-            // twice.
+            // Each object is requested only once, because a second request would return its links
+            // again.
             var ids: [ObjectID] = []
             for index in 0..<batch.count where keys[column].updateValue([], forKey: batch.key(at: index)) == nil {
                 ids.append(batch.id(at: index))

@@ -1,6 +1,6 @@
 package import RoostCore
 
-/// The columns to show for records: properties, and the key, version and entity of the object.
+/// The columns to show for records: properties, and the key, version and entity of each object.
 ///
 /// The names are resolved once, for the entity and all its subentities.
 package struct RecordColumns: Sendable {
@@ -8,12 +8,13 @@ package struct RecordColumns: Sendable {
     package struct Column: Sendable {
         enum Content: Sendable {
             case key, version, entity
-            /// The field in the records of each entity, by entity number.
+            /// The column's field in the records of each entity, by entity number.
             ///
             /// Nil for entities other than the requested entity and its subentities.
             case field([RecordLayout.Field?])
-            /// The keys of the destinations of a to-many relationship, which the record does not
-            /// contain.
+            /// The keys of the destinations of a to-many relationship.
+            ///
+            /// Records do not contain these keys.
             case links(ManagedObjectModel.Relationship)
         }
 
@@ -21,7 +22,7 @@ package struct RecordColumns: Sendable {
         package let name: String
         let content: Content
 
-        /// Returns the field of a record that the column shows; nil for key, version, entity and
+        /// Returns the field that the column shows for a record; nil for key, version, entity and
         /// links.
         package func field(of record: RecordReader) -> RecordLayout.Field? {
             if case .field(let fields) = content { return fields[record.entityNumber] }
@@ -52,9 +53,10 @@ package struct RecordColumns: Sendable {
 
     /// Resolves the names of columns.
     ///
-    /// A name is an attribute or relationship, the dotted path of a composite's element, the place
-    /// in an ordered inverse (`album#order`), or `id` (the key), `version` or `entity`. As in
-    /// record texts, a property called `id`, `version` or `entity` has `#value` after its name.
+    /// A name is `id` (the key), `version`, `entity`, an attribute, a relationship or the dotted
+    /// path of a composite's element. `album#order` is the place in the ordered inverse of `album`.
+    /// As in record texts, a property called `id`, `version` or `entity` has `#value` after its
+    /// name.
     ///
     /// - Parameters:
     ///   - names: The names; nil for ``defaultNames(of:model:)``.
@@ -73,7 +75,7 @@ package struct RecordColumns: Sendable {
     /// Returns the names of the columns that are shown by default.
     ///
     /// The names are `id`, then `entity` if the entity has subentities, then the attributes and
-    /// to-one relationships. Inherited properties come first.
+    /// to-one relationships. Inherited properties come before the entity's own.
     package static func defaultNames(of entity: ManagedObjectModel.Entity, model: ManagedObjectModel) -> [String] {
         var names = entity.hasSubentities ? ["id", "entity"] : ["id"]
         var line = [entity]

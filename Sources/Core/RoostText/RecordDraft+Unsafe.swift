@@ -5,7 +5,7 @@ internal import RoostCore
 /// Values of fixed width are stored directly in their slots. ``finish(key:version:into:)`` adds the
 /// other values, in the order of the layout. The memory is reused for the next record.
 final class RecordDraft {
-    /// The range of a value of variable width in `tail`.
+    /// The range in `tail` of a value of variable width.
     private struct Part {
         /// The ``RecordDraft/stamp`` of the record to which the part belongs.
         ///
@@ -17,13 +17,13 @@ final class RecordDraft {
 
     // Checking exclusivity for every value would cost more than storing the value. Accesses cannot
     // overlap, because a draft is used by one thread and its methods are not reentrant. SAFETY:
-    // `record` has at least `fixedByteCount` bytes, and every slot of the layout ends before that.
+    // `record` has at least `fixedByteCount` bytes, and every slot of the layout is within these bytes.
     // `tail` has at least `tailByteCount` bytes and contains all parts.
     @exclusivity(unchecked) private var record: UnsafeMutableRawBufferPointer
     @exclusivity(unchecked) private var tail: UnsafeMutableRawBufferPointer
     @exclusivity(unchecked) private var tailByteCount = 0
     @exclusivity(unchecked) private var parts: [Part]
-    /// The number of the record.
+    /// The number of the current record.
     ///
     /// ``begin(_:)`` increments it.
     @exclusivity(unchecked) private(set) var stamp = 0
@@ -61,7 +61,7 @@ final class RecordDraft {
         clearNull(field.index)
     }
 
-    /// Sets a reference with the number of the destination's entity.
+    /// Sets a reference that contains the key of the destination and the number of its entity.
     func set(key: Int64, entity: Int, field: borrowing RecordLayout.Field) {
         record.storeBytes(
             of: UInt32(truncatingIfNeeded: entity).littleEndian, toByteOffset: field.byteOffset + 8, as: UInt32.self)
@@ -88,7 +88,7 @@ final class RecordDraft {
         return true
     }
 
-    /// Sets a tail field to the bytes that `body` writes.
+    /// Sets a field of variable width to the bytes that `body` writes.
     ///
     /// `body` returns the number of bytes, or nil. For nil, this method returns false and the field
     /// does not change.
@@ -104,7 +104,7 @@ final class RecordDraft {
         return true
     }
 
-    /// Sets a tail field to a copy of the given bytes.
+    /// Sets a field of variable width to a copy of the given bytes.
     @inline(__always)
     func setBytes(_ bytes: UnsafeRawBufferPointer, field: borrowing RecordLayout.Field) {
         if tail.count - tailByteCount < bytes.count {
@@ -140,7 +140,7 @@ final class RecordDraft {
                 "The record of \(layout.entity)/p\(key) would be larger than \(RecordLayout.maximumByteCount) bytes.")
         }
         Self.grow(&record, to: fixed + tailByteCount, keeping: fixed)
-        // The slots of the tail fields are adjacent, directly before the tail.
+        // The slots of all fields of variable width are adjacent, at the end of the fixed part.
         var slot = fixed - 4 * (layout.fields.count - layout.firstVariableField)
         var end = 0
         for index in layout.firstVariableField..<layout.fields.count {

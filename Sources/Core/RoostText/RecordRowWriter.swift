@@ -3,7 +3,7 @@ package import RoostJSONText
 
 /// A writer of selected columns of records: as JSON objects, as CSV lines, or as single values.
 ///
-/// Values are written exactly, as ``RecordTextWriter`` writes them.
+/// Values are written without loss, as by ``RecordTextWriter``.
 package struct RecordRowWriter {
     /// The columns to write.
     package let columns: RecordColumns
@@ -23,7 +23,7 @@ package struct RecordRowWriter {
     ///
     /// - Parameters:
     ///   - columns: The columns.
-    ///   - names: The names of the columns in the text; nil for their own names.
+    ///   - names: The names of the columns in the text; nil for the names in `columns`.
     ///   - model: The model of the records.
     ///   - dates: The form of dates.
     ///   - csv: The format of CSV lines.
@@ -108,8 +108,8 @@ package struct RecordRowWriter {
 
     /// Appends the columns of a record as a CSV line (RFC 4180, but ended by a line feed).
     ///
-    /// Values are written as in JSON, but quoted only if necessary. A null value is written as an
-    /// empty cell, an empty text as `""`.
+    /// Values are written as by ``appendText(_:of:to:)``, in quotes only if necessary. A null value
+    /// is an empty cell. An empty text is `""`.
     ///
     /// - Throws: `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does. After an error
     ///   the text is unchanged.
@@ -172,7 +172,7 @@ package struct RecordRowWriter {
         default:
             let start = text.count
             try writer.appendWhole(field, record: record, to: &text)
-            // The JSON strings of these kinds have no escapes, so only the quotes are removed.
+            // JSON strings of the remaining kinds have no escapes, so removing the quotes is enough.
             if text.withBytes(from: start, { $0.first }) == UInt8(ascii: "\"") {
                 text.removeSubrange(start..<start + 1)
                 text.removeLast(1)

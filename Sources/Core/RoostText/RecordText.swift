@@ -1,13 +1,13 @@
 internal import RoostCore
 
-/// The keys that record texts use in addition to the names of properties.
+/// The keys of record texts, and descriptions of the expected values.
 enum RecordText {
     /// The keys that are not properties.
     static let reservedKeys = ["id", "version", "entity"]
 
     /// Returns the key of a field: its name, or `name#value` if the name is a reserved key.
     ///
-    /// No property's name contains `#`.
+    /// No property's name contains `#`, so the key is unique.
     static func key(of field: RecordLayout.Field) -> String {
         reservedKeys.contains(field.name) ? field.name + "#value" : field.name
     }

@@ -55,7 +55,7 @@ extension RecordTextReader {
 
     /// Reads `Entity/key`.
     ///
-    /// Returns false for any other text.
+    /// Returns false for any other text, and for an entity that the field cannot refer to.
     func readReference(_ field: borrowing RecordLayout.Field, text: UnsafeRawBufferPointer) -> Bool {
         guard let slash = text.lastIndex(of: UInt8(ascii: "/")),
             let entity = entityNames.index(of: UnsafeRawBufferPointer(rebasing: text[..<slash])),

@@ -4,13 +4,13 @@ internal import RoostSystem
 
 extension RecordTextReader {
     /// Reads the next records of an array while their text has exactly the format of
-    /// ``RecordTextWriter``: each record on its own line, properties in order, text without
+    /// ``RecordTextWriter``: each record on its own line, properties in order, strings without
     /// escapes.
     ///
     /// This method is faster than reading token by token. It stops before the first record that has
-    /// another format or a composite, is invalid, or is not completely in the reader's buffer.
-    /// ``JSONTokenReader/nextElement()`` continues there. So values and errors are the same with
-    /// and without this method.
+    /// another format or a composite, is invalid, or is not completely in the reader's buffer. The
+    /// caller continues there with ``JSONTokenReader/nextElement()``. So calling this method
+    /// changes neither values nor errors.
     ///
     /// - Parameters:
     ///   - entity: The number of the records' entity, which is not abstract.
@@ -43,7 +43,7 @@ extension RecordTextReader {
         let prefixes = prefixText.span
         for index in steps.indices {
             let step = steps[index]
-            // A property that is null is omitted from the text.
+            // The writer omits a property that is null, so other text may be next.
             let isNext = prefixes.withUnsafeBytes {
                 text.skip(UnsafeRawBufferPointer(rebasing: $0[step.prefixStart..<step.prefixStart + step.prefixCount]))
             }

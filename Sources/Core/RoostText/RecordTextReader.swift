@@ -3,15 +3,15 @@ internal import RoostJSONText
 
 /// A reader of records from JSON objects that ``RecordTextWriter`` or a person wrote.
 ///
-/// If `entity` is present, it is the first member. The other members may be in any order. `id` is
-/// required. `version` is optional and 1 by default. A missing property is null. The reader reuses
-/// its memory, so reading most values allocates nothing.
+/// If `entity` is present, it must be the first member. The other members may be in any order. `id`
+/// is required. `version` is optional and 1 by default. A missing property is null. The reader
+/// reuses its memory, so reading most values allocates nothing.
 ///
 /// Use it from one thread at a time.
 package struct RecordTextReader {
     /// The keys of a record or of a composite in it.
     ///
-    /// `members` maps each key to the index of a field, or to one of the constants below.
+    /// For each key, `members` contains the index of a field or one of the constants below.
     ///
     /// The type is a class, because finding a key must not copy the tables.
     final class Node {
@@ -24,10 +24,10 @@ package struct RecordTextReader {
         // Accesses cannot overlap, because only one thread uses a node.
         /// For each key, the number of the last record that contained the key.
         @exclusivity(unchecked) fileprivate var stamps: [Int]
-        /// For each key, the index of the key that last followed it, as a guess for the next
+        /// For each key, the index of the key that followed it last time, as a guess for the next
         /// record.
         ///
-        /// The last element is the index of the first key.
+        /// The last element is the guess for the first key of an object.
         @exclusivity(unchecked) fileprivate var followers: [Int]
 
         init(_ names: [String], members: [Int]) {
@@ -67,8 +67,8 @@ package struct RecordTextReader {
         init(_ layout: RecordLayout) {
             self.layout = layout
             let fields = layout.fields
-            // If a composite is null, values of its elements are written at the top level, with
-            // dotted paths.
+            // The node of the record has keys for the elements of composites too. If a composite is
+            // null, its elements are written in the record itself, with dotted paths.
             var nodes = [
                 Node(
                     RecordText.reservedKeys + fields.map(RecordText.key),

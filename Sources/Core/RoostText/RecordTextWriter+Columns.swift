@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostJSONText
 
 extension RecordTextWriter {
-    /// Appends the value of a field that is not null.
+    /// Appends the value of a field; the value must not be null.
     ///
     /// A composite is written as an object of its elements.
     func appendWhole(
@@ -15,7 +15,7 @@ extension RecordTextWriter {
         text.removeSubrange(start..<start + member.prefix.count)
     }
 
-    /// Returns the member for a field at any nesting level of composites.
+    /// Returns the member for a field, which may be nested in composites at any depth.
     private static func member(_ field: RecordLayout.Field, among members: [Member]) -> Member? {
         for member in members {
             if member.field == field { return member }

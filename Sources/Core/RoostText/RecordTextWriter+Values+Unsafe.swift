@@ -4,15 +4,15 @@ internal import RoostJSONText
 extension RecordTextWriter {
     /// Appends every member that is not null, each with its comma and key.
     ///
-    /// This loop writes the most common kinds of values itself. ``append(_:of:to:)`` writes the
-    /// others.
+    /// This method writes the most common kinds of values itself, and calls ``append(_:of:to:)``
+    /// for the others.
     func appendMembers(
         of plan: Plan, record: RecordReader, to text: inout TextBuffer
     ) throws(StoreError) {
         // SAFETY: the structure of the record was checked before its reader was created. So the
         // record has all bytes of its entity's layout, and the offsets in each step refer to bytes
         // of the record. The stored ends of the values in the tail ascend, and none is after the
-        // record's last byte. The prefixes are ranges of the plan's text.
+        // record's last byte. The prefix of each step is a range of `plan.prefixes`.
         let bytes = record.bytes
         let (memberList, stepList, prefixText) = (plan.members, plan.steps, plan.prefixes)
         let members = memberList.span
@@ -60,7 +60,7 @@ extension RecordTextWriter {
         T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: type))
     }
 
-    /// Returns the bytes of a value in the tail.
+    /// Returns the bytes of a step's value, which is in the tail.
     @inline(__always)
     private static func tail(_ step: Step, bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         let start = step.startOffset.map { Int(load(bytes, offset: $0, as: UInt32.self)) } ?? 0

@@ -3,13 +3,14 @@ package import RoostJSONText
 
 /// A writer of records as JSON text: one object on one line for each record.
 ///
-/// The text contains every value exactly. With dates in seconds, ``RecordTextReader`` produces the
-/// same bytes from it. An example: `{"id": 7, "version": 2, "title": "Blue"}`.
+/// The text contains every value exactly. If dates are in seconds, ``RecordTextReader`` reads the
+/// text as a record with the same bytes. An example: `{"id": 7, "version": 2, "title": "Blue"}`.
 ///
 /// - The entity (if requested), the key and the version come first, then every property that is not
 ///   null, in the order of names.
 /// - A number or a boolean is a JSON number or boolean. A double is its shortest exact text.
-/// - `"NaN"`, `"Infinity"`, `"-Infinity"` and `"NaN:<bits>"` are doubles without a JSON number.
+/// - Doubles for which JSON has no number are `"NaN"`, `"Infinity"`, `"-Infinity"` and
+///   `"NaN:<bits>"`.
 /// - A decimal is a string. By default, a date is its seconds since 2001-01-01.
 /// - Binary data and the stored form of a transformable value are base64.
 /// - A composite is an object of its elements.
@@ -30,7 +31,7 @@ package struct RecordTextWriter: Sendable {
         /// The beginning of a record that contains its entity: `{"entity": "Track", "id": `.
         let head: [UInt8]
         let members: [Member]
-        /// The members in the form that the loop over members uses.
+        /// The members in the form that ``RecordTextWriter/appendMembers(of:record:to:)`` uses.
         let steps: [Step]
         /// The joined prefixes of all members.
         let prefixes: [UInt8]
@@ -69,8 +70,8 @@ package struct RecordTextWriter: Sendable {
         let nullBit: UInt8
         let nullOffset: Int
         let byteOffset: Int
-        /// The offset of the number that stores the previous value's end; nil for the first value
-        /// in the tail and for values outside of it.
+        /// The offset of the slot that contains the end of the previous value in the tail; nil for
+        /// the tail's first value and for values of fixed size.
         let startOffset: Int?
         /// The offset of the tail, which contains the values of variable size.
         let tailOffset: Int
@@ -141,7 +142,7 @@ package struct RecordTextWriter: Sendable {
         }
     }
 
-    /// Returns the fields directly below a composite or the record itself, ordered by name.
+    /// Returns a member for each field directly below a composite or the record, ordered by name.
     private static func members(of layout: RecordLayout, below composite: RecordLayout.Field?) -> [Member] {
         let prefix = composite.map { $0.name + "." } ?? ""
         let fields = layout.fields.filter { field in

@@ -6,9 +6,9 @@ internal import RoostSystem
 ///
 /// Every mutating method moves past the text that it has read. It returns nil or false, and does
 /// not move, if the text has another format, is invalid, or continues after the end of the buffer.
-/// Only a number may be cut at the end of the buffer; skipping the text that must follow the number
-/// then fails. After a failure, a ``JSONTokenReader`` reads the record again and reports any
-/// problem.
+/// A number that is cut off at the end of the buffer is still read, but skipping the text that must
+/// follow it then fails. After a failure, a ``JSONTokenReader`` reads the record again and reports
+/// any problem.
 struct WrittenTextScanner {
     // SAFETY: as in `JSONTokenizer`, the bytes up to `end` exist, the byte at `end` is 0, and eight
     // bytes from `end` on can be loaded. No value contains a byte 0, so loops over bytes end
@@ -105,7 +105,7 @@ struct WrittenTextScanner {
         return value
     }
 
-    /// Returns the bytes of the next number, or nil if it is not a valid JSON number.
+    /// Returns the bytes of the JSON number at `place`, without moving; nil for any other text.
     private func number() -> UnsafeRawBufferPointer? {
         var next = place
         func digits() -> Int {
@@ -129,7 +129,7 @@ struct WrittenTextScanner {
         return UnsafeRawBufferPointer(start: place, count: next - place)
     }
 
-    /// Returns the bytes of a string without escapes; nil for any other text.
+    /// Reads a string without escapes; returns nil for any other text.
     @inline(__always)
     mutating func string() -> UnsafeRawBufferPointer? {
         guard place[0] == UInt8(ascii: "\"") else { return nil }
@@ -154,9 +154,9 @@ struct WrittenTextScanner {
         return text
     }
 
-    /// Returns the bytes of a string up to the next quote, without checks.
+    /// Reads a string up to the next quote, without checks.
     ///
-    /// The caller must validate them.
+    /// The caller must validate the bytes.
     @inline(__always)
     mutating func quoted() -> UnsafeRawBufferPointer? {
         guard place[0] == UInt8(ascii: "\""), let quote = memchr(place + 1, 0x22, end - place - 1) else { return nil }

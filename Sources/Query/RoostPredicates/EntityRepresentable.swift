@@ -25,7 +25,7 @@ public protocol PropertyNaming {
 ///
 /// Requests for the entity can use the type's key paths and Foundation's `#Predicate` macro.
 ///
-/// Requests use only the names and key paths of the type, never instances.
+/// Requests use only the names and key paths of the type, and never create instances.
 public protocol EntityRepresentable: PropertyNaming {
     /// The name of the entity.
     static var entityName: EntityName { get }
@@ -34,8 +34,9 @@ public protocol EntityRepresentable: PropertyNaming {
 extension PropertyNaming {
     /// Returns the name of the property at a key path.
     ///
-    /// If the key path is not a property, returns the text of the key path in a form that cannot be
-    /// a name. The check of the request then reports this text as an unknown property.
+    /// If the key path is not a property, returns a text that describes the key path and cannot be
+    /// a property name. A request with this text is invalid, and the error names the text as an
+    /// unknown property.
     static func predicatePath(of keyPath: AnyKeyPath) -> String {
         propertyName(of: keyPath) ?? String(describing: keyPath).replacing(".", with: "·")
     }

@@ -26,8 +26,8 @@ extension FetchRequest {
     ///
     /// Comparisons, even `==`, return a predicate instead of a boolean.
     public struct Operand: Sendable, PredicateArgument, ExpressibleByNilLiteral {
-        /// The rule for operands with many values: whether any, all or none of the values must meet
-        /// a comparison.
+        /// The rule that determines whether any, all or none of an operand's values must meet a
+        /// comparison.
         ///
         /// With `direct`, the comparison applies to the operand itself.
         enum Quantifier { case direct, any, all, none }
@@ -81,14 +81,13 @@ extension PredicateArgument where Self == FetchRequest.Operand {
     public static func variable(_ name: String) -> Self { Self(.variable(name)) }
     /// A value.
     public static func value(_ value: some PredicateArgument) -> Self { Self(value.predicateExpression) }
-    /// The objects at a path through a to-many relationship for which a condition is true:
-    /// `SUBQUERY`.
+    /// The objects at a to-many path that meet a condition: `SUBQUERY`.
     ///
     /// - Parameters:
     ///   - path: A dotted path of names.
     ///   - name: The name of the variable. Nested calls need different names.
-    ///   - condition: The condition that an object must meet. The argument is the object, as an
-    ///     operand.
+    ///   - condition: A closure that returns the condition for an object. Its argument is the
+    ///     object, as an operand.
     /// - Returns: The objects that meet the condition, as an operand with many values.
     public static func objects(
         _ path: String, as name: String = "object", where condition: (Self) -> FetchRequest.Predicate
@@ -131,8 +130,7 @@ extension FetchRequest.Predicate {
     public static func variable(_ name: String) -> FetchRequest.Operand { .variable(name) }
     /// A value.
     public static func value(_ value: some PredicateArgument) -> FetchRequest.Operand { .value(value) }
-    /// The objects at a path through a to-many relationship for which a condition is true:
-    /// `SUBQUERY`.
+    /// The objects at a to-many path that meet a condition: `SUBQUERY`.
     public static func objects(
         _ path: String, as name: String = "object", where condition: (FetchRequest.Operand) -> Self
     ) -> FetchRequest.Operand { .objects(path, as: name, where: condition) }
@@ -197,7 +195,7 @@ extension FetchRequest.Operand {
     /// `== NULL`.
     public var isNull: FetchRequest.Predicate { compared(.equal, with: Value.null) }
 
-    /// `==`, which is true for two nulls.
+    /// `==`, which is true if both sides are null.
     public static func == (left: Self, right: some PredicateArgument) -> FetchRequest.Predicate {
         left.compared(.equal, with: right)
     }
@@ -230,7 +228,7 @@ extension FetchRequest.Operand {
 // MARK: Functions of operands
 
 extension FetchRequest.Operand {
-    /// Returns a function of the operand and additional arguments.
+    /// Returns an operand that applies a function to this operand and additional arguments.
     public func applying(_ function: FetchRequest.Function, _ others: any PredicateArgument...) -> Self {
         Self(.function(function, [expression] + others.map(\.predicateExpression)), quantifier: quantifier)
     }

@@ -41,7 +41,9 @@ struct CompilerArguments {
     private static let flags = ["check", "single-file", "xcode", "quiet", "help"]
     private static let options = ["output", "access", "model-version"]
 
-    /// Reads the arguments: `--name`, `--name VALUE`, `--name=VALUE`; after `--`, only models.
+    /// Reads the arguments: models, and options as `--name`, `--name VALUE` or `--name=VALUE`.
+    ///
+    /// After `--`, each argument is a model.
     init(_ arguments: [String]) throws(UsageError) {
         var rest = arguments[...]
         var models: [String] = []

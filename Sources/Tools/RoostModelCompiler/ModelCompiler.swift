@@ -4,10 +4,10 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostModelCode
 
-/// The `roost-model-compiler` program: generates Swift classes from one model.
+/// The `roost-model-compiler` program, which generates Swift classes from one model.
 ///
-/// Build tools run it in each build, so it does not link the libraries of the stores. `roost model
-/// generate` generates the same classes.
+/// `roost model generate` generates the same classes. Build tools run this program instead, because
+/// it does not link the libraries of the stores.
 @main
 enum ModelCompiler {
     static func main() {
@@ -48,7 +48,7 @@ enum ModelCompiler {
             }
             return parsed.isCheck && !findings.isEmpty ? 1 : 0
         } catch {
-            // Xcode shows lines in this format next to the file.
+            // Xcode shows a line in this format as an error of the named file.
             printError("\(parsed.model): error: \(error.message)")
             return 3
         }

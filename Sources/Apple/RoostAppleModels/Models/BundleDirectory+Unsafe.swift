@@ -3,8 +3,8 @@ internal import RoostSystem
 
 /// An open directory whose files are read safely: no path can refer to a file outside it.
 ///
-/// Each access opens a single name relative to an open directory and never follows a symbolic link
-/// inside the bundle.
+/// Files and directories inside this one are opened by plain names, without following symbolic
+/// links.
 package final class BundleDirectory {
     /// The directory's path, for error messages.
     package let path: String
@@ -63,7 +63,7 @@ package final class BundleDirectory {
         return try Self.contents(of: file, path: "\(path)/\(name)", limit: limit, code: code)
     }
 
-    /// Reads a whole file that is not inside a bundle.
+    /// Reads the whole file at `path`, following symbolic links.
     package static func readFile(at path: String, limit: Int) throws(StoreError) -> [UInt8] {
         guard !path.utf8.contains(0) else { throw StoreError(.notFound, "The path of a model contains a NUL byte.") }
         let file = openFile(AT_FDCWD, name: path, flags: O_RDONLY | O_NONBLOCK | O_CLOEXEC)
@@ -89,8 +89,8 @@ package final class BundleDirectory {
                 guard errno == 0 else { throw Self.failure(errno, path: path) }
                 return names.sorted()
             }
-            // SAFETY: `d_name` is a NUL-terminated array inside the entry, which stays valid until
-            // the next readdir.
+            // SAFETY: The entry stays valid until the next readdir. Its array `d_name` is
+            // NUL-terminated.
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 1) { String(cString: $0) }
             }
@@ -125,7 +125,7 @@ package final class BundleDirectory {
         guard status.st_size <= limit else {
             throw StoreError(.limitExceeded, "'\(path)' has \(status.st_size) bytes; at most \(limit) are read.")
         }
-        // The buffer has one byte more than the file, to detect a file that grows meanwhile.
+        // The additional byte detects a file that grows while it is read.
         var bytes = [UInt8](repeating: 0, count: Int(status.st_size) + 1)
         var count = 0
         while count < bytes.count {

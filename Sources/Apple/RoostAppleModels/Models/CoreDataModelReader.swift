@@ -31,7 +31,7 @@ package struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
 /// bundles and single `.mom` versions.
 ///
 /// Everything that describes stored data is imported. A fixed list of items that only the editor
-/// needs is ignored. Any other unknown item causes a warning. Nothing outside the bundle is read,
+/// needs is ignored. Every unknown item causes a warning. Nothing outside the bundle is read,
 /// no symbolic link inside it is followed, and only XML's predefined entities are expanded.
 package enum CoreDataModelReader {
     /// A function that reads a compiled model from a keyed archive; `file` is the name for errors.
@@ -47,12 +47,12 @@ package enum CoreDataModelReader {
     /// Returns the names of the versions in the bundle at `path`, from oldest to newest according
     /// to their names.
     ///
-    /// The names are without `.xcdatamodel` or `.mom`. A single model has one version. If that
-    /// model is a file, the name includes the file's extension.
+    /// The names do not include the extensions `.xcdatamodel` and `.mom`. A single model has one
+    /// version. If that model is a file, the version's name is the whole file name.
     ///
-    /// The order is natural: "Model 2" precedes "Model 10". Names with another first word than the
-    /// current version's name come first, because the model was renamed after them. Among the
-    /// remaining names without a number, the current version's name is last.
+    /// The order is natural: "Model 2" precedes "Model 10". Names that begin with another word than
+    /// the current version's name come first, because they are older than the model's new name.
+    /// Among the remaining names without a number, the current version's name is last.
     ///
     /// - Throws: `notFound`, `permissionDenied`, `outOfResources`, `ioFailure`, `invalidModel`,
     ///   `corrupted`, `limitExceeded`.
@@ -107,7 +107,7 @@ package enum CoreDataModelReader {
         return try read(file: contents.bytes, at: contents.file, compiled: compiled)
     }
 
-    /// Returns the entities for which Xcode also generates classes.
+    /// Returns the entities for which Xcode generates classes.
     ///
     /// These are the entities with 'Codegen' set to 'Class Definition' or 'Category/Extension'.
     ///
@@ -129,8 +129,8 @@ package enum CoreDataModelReader {
         let bytes: [UInt8]
         /// The file name for errors.
         let file: String
-        /// Whether the bytes may be a compiled model: they are from a single file or from a
-        /// compiled bundle, not from a version's `contents` file.
+        /// Whether the bytes may be a compiled model, because they are not from a version's
+        /// `contents` file.
         let isSingleFile: Bool
     }
 
@@ -269,7 +269,7 @@ package enum CoreDataModelReader {
             current = list?.dictionary?["_XCCurrentVersionName"]?.string
         }
         if let current {
-            // The name must be a directory entry, so that it cannot refer to another file.
+            // Only the name of a version in the bundle is accepted, so no other file can be read.
             guard names.contains(versionName(current)) else {
                 throw StoreError(
                     .invalidModel,

@@ -3,17 +3,17 @@ internal import RoostCore
 
 /// A reader of `defaultValueString` that converts text as Core Data's compiler does.
 ///
-/// Xcode does not change the text when the attribute's type changes. So an integer may have the
-/// default `NO`, and a Boolean `0.0`. The compiler then uses the start of the text, as
-/// `NSString.integerValue` and `boolValue` do.
+/// Xcode does not change the text when the attribute's type changes. So an integer attribute may
+/// have the default `NO`, and a Boolean attribute the default `0.0`. The compiler converts only the
+/// start of such a text, as `NSString.integerValue` and `boolValue` do.
 enum DefaultValueText {
     /// Returns the default value that a text represents for an attribute type.
     ///
     /// - Parameters:
     ///   - text: The text; empty only if the type is a string.
     ///   - type: The attribute's type.
-    /// - Returns: The value, and whether the whole text is valid for the type; nil if the text has
-    ///   no value of the type.
+    /// - Returns: The value, and whether the whole text is valid for the type; nil if the text does
+    ///   not represent a value of the type.
     static func value(_ text: String, type: AttributeType) -> (value: Value, isWhole: Bool)? {
         switch type {
         case .integer16, .integer32, .integer64:
@@ -41,7 +41,7 @@ enum DefaultValueText {
 
     // MARK: Conversions like NSString's
 
-    /// Returns the whole number at the start of a text, or 0 without digits.
+    /// Returns the whole number at the start of a text, or 0 if no number is there.
     ///
     /// Skips white space, then reads a sign and digits. Clamps the number to 64 bits.
     ///
@@ -64,8 +64,8 @@ enum DefaultValueText {
         return (value, count > 0 && !saturates && rest.isEmpty)
     }
 
-    /// Returns whether a text begins with `Y`, `y`, `T`, `t` or a nonzero number, after white
-    /// space, a sign and zeros.
+    /// Returns whether a text begins with `Y`, `y`, `T`, `t` or a nonzero number, after optional
+    /// white space, sign and zeros.
     static func boolean(_ text: String) -> Bool {
         let letters = Array("YyTt".utf8)
         var rest = afterSpaces(text)
@@ -76,7 +76,7 @@ enum DefaultValueText {
         return letters.contains(first) || digit(first) != nil
     }
 
-    /// Returns the characters of the number at the start of a text, or none if it has no digits.
+    /// Returns the characters of the number at the start of a text, or nothing without a number.
     ///
     /// Skips white space. Includes a sign, a fraction and an exponent. `isWhole` is false if the
     /// number is missing or anything follows it.
@@ -89,8 +89,7 @@ enum DefaultValueText {
             let point = rest
             rest = rest.dropFirst()
             let fraction = takeDigits(&rest)
-            // A decimal point without digits after it is part of a number only if a digit precedes
-            // it.
+            // A decimal point is part of the number only if a digit precedes or follows the point.
             if count + fraction == 0 { rest = point }
             count += fraction
         }

@@ -38,7 +38,7 @@ extension ModelDraft {
         var warnings: [ModelImportWarning] = []
     }
 
-    /// Applies a change and adds a warning, if the change reduces the number of problems.
+    /// Tries a change, and keeps it with a warning only if it reduces the number of problems.
     private mutating func attempt(
         _ pruning: inout Pruning, entity: String?, property: String?, what: String,
         _ change: (inout ModelDraft) -> Void
@@ -82,8 +82,8 @@ extension ModelDraft {
         }
     }
 
-    /// Prunes indexes, constraints and fetched properties, from last to first so that positions
-    /// stay valid.
+    /// Prunes indexes, constraints and fetched properties, from last to first so that the positions
+    /// of the remaining ones stay valid.
     private mutating func pruneOtherParts(of number: Int, pruning: inout Pruning) {
         let name = entities[number].name
         for position in entities[number].fetchIndexes.indices.reversed() {

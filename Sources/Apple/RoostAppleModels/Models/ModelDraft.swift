@@ -7,7 +7,7 @@ package struct ModelDraft {
     package var fetchRequestTemplates: [FetchRequestTemplate] = []
     package var versionIdentifiers: [String] = []
     var userInfo: [String: String] = [:]
-    /// Line numbers for warnings, by entity name or by entity and property joined with a dot.
+    /// The line numbers for warnings, by entity name or `entity.property`.
     var lines: [String: Int] = [:]
 
     package init() {}
@@ -49,11 +49,12 @@ package struct ModelDraft {
     private struct NamedInverse {
         /// The position of the inverse, or nil if the inverse does not exist.
         var position: RelationshipPosition?
-        /// Whether the destination of the inverse is the relationship's entity or a subentity.
+        /// Whether the destination of the inverse is the relationship's entity or one of its
+        /// subentities.
         var hasMatchingDestination = false
     }
 
-    /// Removes the inverse of each relationship whose inverse is missing or does not refer back.
+    /// Clears `inverseName` in each relationship whose inverse is missing or does not refer back.
     private mutating func dropOneSidedInverses(_ warnings: inout [ModelImportWarning], file: String) {
         guard let inverses = namedInverses() else { return }
         var users: [RelationshipPosition: [RelationshipPosition]] = [:]

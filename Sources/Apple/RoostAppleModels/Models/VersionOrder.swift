@@ -8,8 +8,8 @@ package struct VersionOrder {
     package enum Reason: Int, CaseIterable, Comparable, Sendable {
         /// The caller stated the order.
         case stated
-        /// Numbers give the order: the names begin alike and continue with numbers, or the newer
-        /// name is the older name followed by a number.
+        /// The first difference between the names is in a number, or the newer name is the older
+        /// name followed by a text with a number.
         case numbers
         /// The older version is the source of a mapping model, and the newer one its destination.
         case mappingModel
@@ -20,10 +20,10 @@ package struct VersionOrder {
         case currentVersion
         /// A store of the older version is to be migrated to the newer version.
         ///
-        /// If their first words differ, the reason also applies to other versions that begin with
-        /// these words.
+        /// If the first words of the two names differ, all versions with the older word precede all
+        /// versions with the newer word.
         case store
-        /// Both names begin with the same word, and are in natural order.
+        /// Both names begin with the same word, and natural order decides.
         case names
         /// No evidence gives an order.
         case unknown
@@ -35,8 +35,8 @@ package struct VersionOrder {
     private let names: [String]
     /// For each position in ``names``, the positions of later versions, each with a reason.
     ///
-    /// Further positions are boundaries: each is after all versions of one group and before all
-    /// versions of another.
+    /// Positions beyond the end of ``names`` are boundaries: each is after all versions of one
+    /// group and before all versions of another.
     private var later: [[(position: Int, reason: Reason)]]
 
     /// Creates an order without evidence.

@@ -30,7 +30,7 @@ extension XMLModelDocument {
         guard let name = nonEmpty(element["name"]) else {
             throw error(element, message: "element <\(element.name)> has no name")
         }
-        // The length is limited here, because warnings and errors contain the name.
+        // Warnings and errors contain the name, so its length is limited before the model is built.
         guard name.utf8.count <= ManagedObjectModel.maximumNameByteCount else {
             throw error(
                 element,
@@ -43,12 +43,12 @@ extension XMLModelDocument {
 
     func nonEmpty(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// Returns a renaming identifier, or nil if it is missing or equals the name.
+    /// Returns the renaming identifier, or nil if it is missing or equals the name.
     func renamingIdentifier(_ element: XMLElement, name: String) -> String? {
         nonEmpty(element["elementID"]).flatMap { $0 == name ? nil : $0 }
     }
 
-    /// Returns a Boolean attribute, which Xcode writes as YES or NO.
+    /// Returns the value of a Boolean attribute, which Xcode writes as YES or NO.
     ///
     /// A missing attribute means NO.
     mutating func flag(_ element: XMLElement, name: String) -> Bool {

@@ -180,9 +180,9 @@ extension XMLModelDocument {
         }
     }
 
-    /// Returns a whole number, or nil.
+    /// Returns the whole number that a text represents, or nil.
     ///
-    /// Accepts `5.0`, which older editors wrote.
+    /// Accepts a form like `5.0`, which older editors wrote.
     private static func integer(_ text: String) -> Int64? {
         Int64(text) ?? Double(text).flatMap { Int64(exactly: $0) }
     }
@@ -198,9 +198,9 @@ extension XMLModelDocument {
 
     /// Reads the elements of a composite.
     ///
-    /// The elements are in the XML element itself, the composite type that it names, or the type
-    /// with the attribute's name. Otherwise the model's only composite type is used, with a
-    /// warning.
+    /// If the XML element has no elements, they come from a composite type. The XML element names
+    /// this type, or else the type has the attribute's name. Without such a type, the model's only
+    /// composite type is used, with a warning.
     private mutating func readElements(
         _ element: XMLElement, into attribute: inout AttributeDescription, entity: String, depth: Int
     ) throws(StoreError) {

@@ -38,8 +38,7 @@ package struct XMLModelDocument {
             case "configuration": try configuration(child)
             case "fetchRequest": draft.fetchRequestTemplates.append(try fetchRequest(child))
             case "userInfo": draft.userInfo = try userInfo(child)
-            // The entities' positions in the editor are ignored. Composite types are read
-            // separately.
+            // `elements` contains positions in the editor. The loop above reads composite types.
             case "elements", "compositeAttribute", "composite": continue
             default: warnUnknown(child, in: "model")
             }
@@ -83,8 +82,10 @@ package struct XMLModelDocument {
         return entity
     }
 
-    /// Adds a missing index for each stored attribute with `indexed="YES"`, the older form of fetch
-    /// indexes.
+    /// Adds a fetch index for each stored attribute with `indexed="YES"`, unless the entity has an
+    /// equal index.
+    ///
+    /// The XML attribute `indexed` is older than fetch indexes.
     private func addIndexes(ofLegacyAttributesIn element: XMLElement, to entity: inout EntityDescription) {
         for child in element.children("attribute") where child["indexed"] == "YES" {
             guard let name = child["name"], child["transient"] != "YES" else { continue }
@@ -126,7 +127,7 @@ package struct XMLModelDocument {
         return index
     }
 
-    /// Returns compound indexes, the older form of fetch indexes, each named after its properties.
+    /// Converts compound indexes, an older form, to fetch indexes named after their properties.
     private mutating func compoundIndexes(_ element: XMLElement, of entity: String) -> [FetchIndexDescription] {
         groups(element, group: "compoundIndex", item: "index", of: entity).map { properties in
             FetchIndexDescription(
@@ -134,7 +135,7 @@ package struct XMLModelDocument {
         }
     }
 
-    /// Returns the items of all `<group><item value="…"/>…</group>` elements.
+    /// Returns one list of values for each `<group><item value="…"/>…</group>` element.
     ///
     /// An item may list several values, separated by commas.
     private mutating func groups(
@@ -180,7 +181,7 @@ package struct XMLModelDocument {
 
     /// Reads a stored fetch request.
     ///
-    /// XML attributes except the name, the entity and the predicate become options.
+    /// The XML attributes become options, except the name, the entity and the predicate.
     mutating func fetchRequest(_ element: XMLElement) throws(StoreError) -> FetchRequestTemplate {
         var template = FetchRequestTemplate(
             try name(of: element), entity: element["entity"] ?? "",

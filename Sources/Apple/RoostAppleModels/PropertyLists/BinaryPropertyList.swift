@@ -31,7 +31,7 @@ package struct BinaryPropertyList {
     private let referenceSize: Int
     private let tableOffset: Int
 
-    /// Reads the trailer.
+    /// Reads and checks the trailer.
     ///
     /// - Parameters:
     ///   - bytes: The whole list.
@@ -118,8 +118,8 @@ package struct BinaryPropertyList {
             }
         case 0x1:
             if low <= 3, let value = signed(offset + 1, size: 1 << low) { return .integer(value) }
-            // Programs write 16 bytes for unsigned numbers of 2^63 or more, which do not fit here.
-            // Smaller numbers may have 16 bytes too.
+            // An unsigned number of 2^63 or more has 16 bytes and does not fit into Int64. Smaller
+            // numbers may have 16 bytes too.
             if low == 4, let high = signed(offset + 1, size: 8), let value = signed(offset + 9, size: 8),
                 high == (value < 0 ? -1 : 0)
             {
@@ -184,7 +184,7 @@ package struct BinaryPropertyList {
 
     // MARK: Bytes
 
-    /// Returns the start and the count of a collection, a string or data.
+    /// Returns the start and the count of the contents of a collection, string or data object.
     ///
     /// A count of 15 or more is stored as an integer after the object's first byte.
     private func length(_ offset: Int, low: Int) throws(StoreError) -> (start: Int, count: Int) {
@@ -223,7 +223,8 @@ package struct BinaryPropertyList {
         return references
     }
 
-    /// Returns an unsigned big-endian number, or nil if it is out of bounds or exceeds `Int.max`.
+    /// Returns an unsigned big-endian number, or nil if its bytes are out of bounds or the
+    /// number exceeds `Int.max`.
     private static func number(_ bytes: [UInt8], offset: Int, size: Int) -> Int? {
         guard offset >= 0, size > 0, size <= 8, offset <= bytes.count - size else { return nil }
         var value: UInt64 = 0
@@ -231,7 +232,9 @@ package struct BinaryPropertyList {
         return Int(exactly: value)
     }
 
-    /// Returns a big-endian integer, signed if it has eight bytes, or nil if it is out of bounds.
+    /// Returns a big-endian integer, or nil if its bytes are out of bounds.
+    ///
+    /// Only an integer with eight bytes is signed.
     private func signed(_ offset: Int, size: Int) -> Int64? {
         guard offset <= bytes.count - size else { return nil }
         var value: UInt64 = 0

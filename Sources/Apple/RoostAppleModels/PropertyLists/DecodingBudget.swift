@@ -6,7 +6,7 @@ internal import RoostCore
 package final class DecodingBudget {
     /// The limits, far above the needs of real models.
     ///
-    /// Repeated reads count again.
+    /// An object that is read several times counts each time.
     enum Limit {
         /// The maximum number of bytes of texts and data.
         static let bytes = 16 << 20

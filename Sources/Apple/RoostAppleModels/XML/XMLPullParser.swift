@@ -9,7 +9,7 @@ package struct XMLAttribute {
 /// A pull parser for XML elements, attributes and text.
 ///
 /// Refuses entity declarations and document types (except a plain one on request), so nothing is
-/// fetched. Supports only the five predefined entities and character references. Parsing takes
+/// fetched. Supports only character references and the five predefined entities. Parsing takes
 /// linear time.
 package struct XMLPullParser {
     enum Event {
@@ -176,7 +176,7 @@ package struct XMLPullParser {
         return String(decoding: bytes[start..<offset], as: UTF8.self)
     }
 
-    /// Reads text up to `end`, without consuming it, or to the end of the file.
+    /// Reads text up to the byte `end`, which stays unread, or to the end of the file.
     private mutating func characters(until end: UInt8, isAttribute: Bool) throws(StoreError) -> String {
         var text: [UInt8] = []
         while offset < bytes.count, bytes[offset] != end {
@@ -203,7 +203,7 @@ package struct XMLPullParser {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Returns the text of a CDATA section, in which each form of a line end becomes one character.
+    /// Returns the text of a CDATA section, with each form of a line end converted to LF.
     private func verbatimText(_ range: Range<Int>) throws(StoreError) -> String {
         var text: [UInt8] = []
         for index in range {
@@ -268,7 +268,7 @@ package struct XMLPullParser {
         return offset > start
     }
 
-    /// Counts the line that ends with the current byte, if any.
+    /// Increments `line` if a line ends with the current byte.
     ///
     /// A line ends with LF, CR LF or CR.
     private mutating func countLineEnd() {

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// One object of a keyed archive: its class and its fields by name.
+/// One object of a keyed archive, with the object numbers of its fields by name.
 struct ArchivedObject {
     let archive: KeyedArchive
     let uid: Int
@@ -37,7 +37,7 @@ struct ArchivedObject {
         return try archive.nodes(field: field)
     }
 
-    /// Returns the members of this object, an archived list or set.
+    /// Returns the members of this object, which is an archived list or set.
     func members() throws(StoreError) -> [KeyedArchive.Node] {
         guard let field = fields["NS.objects"] else { return [] }
         return try archive.nodes(field: field)
@@ -51,7 +51,7 @@ struct ArchivedObject {
         return try object.pairs()
     }
 
-    /// Returns the members of this object, a dictionary.
+    /// Returns the members of this object, which is an archived dictionary.
     ///
     /// The object is an ordinary dictionary, or a Core Data dictionary with a fixed set of keys.
     ///

@@ -21,7 +21,7 @@ final class KeyedArchive {
     private let list: BinaryPropertyList
     private let objects: [Int]
     private let root: Int
-    /// The field names that were read, by the object numbers of their strings.
+    /// A cache of field names, by the object numbers of their strings.
     private var names: [Int: String] = [:]
     var file: String { list.file }
 

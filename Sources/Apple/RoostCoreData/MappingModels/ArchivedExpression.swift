@@ -7,9 +7,9 @@ internal import RoostQuery
 /// A translator of archived `NSExpression`s into expressions.
 ///
 /// All expressions that Xcode's mapping editor writes for attributes and relationships have a
-/// counterpart: constants, variables, key paths, functions, lists, operations on sets, SUBQUERY and
-/// TERNARY. Functions of a policy and known functions of the migration manager have a counterpart
-/// too. All other expressions that could fetch objects or run code have no counterpart.
+/// counterpart in Roost: constants, variables, key paths, functions, lists, operations on sets,
+/// SUBQUERY and TERNARY. Functions of a policy and known functions of the migration manager have a
+/// counterpart too. All other expressions that could fetch objects or run code have none.
 struct ArchivedExpression {
     /// The limits of one expression.
     enum Limit {

@@ -170,8 +170,7 @@ struct MappingImport {
         return mapping
     }
 
-    /// Returns the mapping model after removing the property mappings from entity mappings that
-    /// only copy.
+    /// Returns the mapping model without the property mappings of entity mappings that only copy.
     ///
     /// If a relationship mapping does more than copy, the type of its entity mapping changes from
     /// `copy` to `transform`.
@@ -193,8 +192,8 @@ struct MappingImport {
         return settled
     }
 
-    /// Records a property mapping for which the file has no expression, key path or name of an
-    /// entity mapping.
+    /// Records a property mapping if it has no expression, no key path and no name of an entity
+    /// mapping in the file.
     ///
     /// The import creates the expression for such a mapping.
     private mutating func note(_ object: XMLStoreObject, property: String, of mapping: String) {
@@ -207,8 +206,8 @@ struct MappingImport {
     ///
     /// Each removed expression causes a warning.
     ///
-    /// Core Data detects an invalid expression only when evaluating it, and a policy may prevent
-    /// the evaluation.
+    /// The mapping model may be usable without these expressions: Core Data detects an invalid
+    /// expression only when evaluating it, and a policy may prevent the evaluation.
     private mutating func leavingMisfitsOut(of model: MappingModel) -> MappingModel {
         guard let sourceModel, let destinationModel else { return model }
         var fitting = model
@@ -264,8 +263,8 @@ struct MappingImport {
         guard let sourceHash = mapping.sourceVersionHash, sourceHash == mapping.destinationVersionHash,
             let entity = destinationModel?.entity(destination), source == destination
         else { return .transform }
-        // A mapping between equal entities may still change values. A mapping of type `copy` cannot
-        // have property mappings.
+        // A mapping between equal entities may still change values. Then its type must not be `copy`,
+        // because a mapping of that type cannot have property mappings.
         let properties = mapping.attributeMappings + mapping.relationshipMappings
         guard properties.allSatisfy(\.userInfo.isEmpty) else { return .transform }
         let attributes = Dictionary(
@@ -301,7 +300,7 @@ struct MappingImport {
         }
     }
 
-    /// Returns the predicate of a source expression that fetches the mapping's own entity:
+    /// Returns the predicate of a source expression that fetches the mapping's source entity:
     /// `FETCH(FUNCTION($manager, "fetchRequestForSourceEntityNamed:predicateString:", "Note", "…"),
     /// …)`.
     ///
@@ -315,8 +314,8 @@ struct MappingImport {
         else {
             throw failure(object, place: place, what: what)
         }
-        // The name of the field depends on the version of Foundation, so all fields are examined. Only one field is a
-        // function.
+        // The field that contains the function has different names in different versions of
+        // Foundation, so all fields are examined. No other field contains a function.
         for name in fetch.fields.keys.sorted() where name != "$class" {
             guard let function = try fetch.object(name),
                 try function.string("NSSelectorName") == "fetchRequestForSourceEntityNamed:predicateString:"
@@ -448,8 +447,9 @@ struct MappingImport {
         return .destinationInstances(ofEntityMapping: first.name, from: instances)
     }
 
-    /// Returns the expression in the file, which takes precedence over a key path or a mapping's
-    /// name.
+    /// Returns the archived expression of a property mapping, or nil if it has none.
+    ///
+    /// The archived expression takes precedence over a key path or the name of an entity mapping.
     private func writtenExpression(
         _ object: XMLStoreObject, place: String
     ) throws(StoreError) -> FetchRequest.Expression? {
@@ -520,7 +520,7 @@ struct MappingImport {
 
     // MARK: Warnings
 
-    /// Warns of ignored entity mappings: Xcode unlinked them but left them in the file.
+    /// Warns of entity mappings that Xcode unlinked but left in the file.
     private mutating func warnOfOrphans(of root: XMLStoreObject) {
         let linked = Set(references(of: root, name: "entitymappings"))
         let orphans = objects.values.filter { $0.type == "XDDEVENTITYMAPPING" && !linked.contains($0.identifier) }

@@ -18,27 +18,29 @@ package struct CoreDataMappingModel: Sendable {
 ///
 /// As in Xcode's compiler, mappings are in the order of their numbers, and unnamed mappings get
 /// default names. An attribute without an expression gets `$source.name` if the source entity has
-/// that attribute too. A relationship without an expression is filled from the source relationship
-/// with the same name. It gets the objects that were created from the related source objects. If
-/// several entity mappings create objects of its destination entity, only the first one is used.
+/// that attribute too. For a relationship without an expression, the source relationship with the
+/// same name is followed. The destination gets the objects that were created from the related
+/// source objects. If several entity mappings create objects of the destination entity, only the
+/// first mapping is used.
 ///
-/// Entity mappings that the mapping model does not link to are left out with a warning. If entity
-/// mappings also create subentities of a relationship's destination, a relationship without a key
-/// path gets the objects of all these mappings, with a warning. Apple's compiler uses only the
-/// first mapping and loses the other objects.
+/// Entity mappings that the mapping model does not link to are left out with a warning. Some entity
+/// mappings may create objects of subentities of a relationship's destination. A relationship
+/// without a key path then gets the objects of all these mappings, with a warning. Apple's compiler
+/// uses only the first mapping and loses the other objects.
 ///
-/// An empty key path means no expression. `SELF.name` and `name` mean `$source.name`. If both
-/// models are given, an inferred expression that is invalid for them is left out with a warning.
+/// With an empty key path, no expression is inferred. `SELF.name` and `name` mean `$source.name`.
+/// If both models are given, an inferred expression that is invalid for them is left out with a
+/// warning.
 package enum CoreDataMappingReader {
     /// Reads a mapping model.
     ///
     /// - Parameters:
     ///   - path: An `.xcmappingmodel` bundle, or the XML file.
-    ///   - source: The source model. If given, version hashes are set, and filters are parsed with
-    ///     its types.
-    ///   - destination: The destination model. If both models are given, mappings that only copy
-    ///     equal entities have type `copy`. If a model is missing, its names come from the copy of
-    ///     the model in the file.
+    ///   - source: The source model. If given, it provides the source version hashes, and the types
+    ///     for parsing filters.
+    ///   - destination: The destination model. If both models are given, mappings between equal
+    ///     entities have type `copy` if they only copy. If a model is not given, its names come
+    ///     from the copy of the model in the file.
     /// - Returns: The mapping model, and warnings about parts that were left out or changed.
     /// - Throws: `notFound`, `permissionDenied`, `outOfResources`, `ioFailure`, `limitExceeded`;
     ///   `invalidMappingModel` with file and line. For an expression without a counterpart, the

@@ -164,9 +164,9 @@ enum PredicateText {
 }
 
 extension ArchivedObject {
-    /// The bits of the options of an archived operator, such as `[cd]`.
+    /// The bits of an archived comparison operator for options such as `[cd]`.
     ///
-    /// Operators of IN and CONTAINS store the bits in `NSFlags`, other operators in `NSOptions`.
+    /// The operators IN and CONTAINS store the bits in `NSFlags`, other operators in `NSOptions`.
     var comparisonOptions: Int64 {
         get throws(StoreError) { (try integer("NSOptions") ?? 0) | (try integer("NSFlags") ?? 0) }
     }

@@ -16,14 +16,15 @@ struct XMLStoreObject {
     /// The text of an attribute, or nil if the attribute is missing or blank.
     subscript(_ name: String) -> String? { attributes[name] }
 
-    /// Returns a Boolean attribute, which Xcode writes as 1 or 0, or nil if it is missing or not
-    /// Boolean.
+    /// Returns the value of a Boolean attribute, or nil if the attribute is missing or not Boolean.
+    ///
+    /// Xcode writes 1 or 0.
     func flag(_ name: String) -> Bool? { attributes[name].flatMap { XMLModelDocument.boolean($0) } }
 
     /// Returns all objects of a document by identifier.
     ///
-    /// - Throws: `invalidModel` if the document is not a store, if an object has no identifier or
-    ///   type, or if two objects have the same identifier.
+    /// - Throws: `invalidModel` if the document has another format, if an object has no identifier
+    ///   or type, or if two objects have the same identifier.
     static func all(in root: XMLElement, file: String) throws(StoreError) -> [String: XMLStoreObject] {
         guard root.name == "database" else {
             throw StoreError(

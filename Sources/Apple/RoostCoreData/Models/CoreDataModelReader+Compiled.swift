@@ -2,7 +2,7 @@ package import RoostAppleModels
 package import RoostCore
 
 extension CoreDataModelReader {
-    /// Reads one version of a model, in XML or compiled.
+    /// Reads one version of a model from XML or from a compiled model.
     ///
     /// - Parameters:
     ///   - path: A `.xcdatamodeld` or `.momd` bundle, a `.xcdatamodel` version or a compiled `.mom`

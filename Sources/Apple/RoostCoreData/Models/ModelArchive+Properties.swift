@@ -53,7 +53,8 @@ extension ModelArchive {
         attribute.versionHashModifier = try object.string("NSVersionHashModifier").flatMap { $0.isEmpty ? nil : $0 }
         attribute.userInfo = try userInfo(object, of: place)
         attribute.valueTransformerName = try object.string("NSValueTransformerName").flatMap { $0.isEmpty ? nil : $0 }
-        // The type implies the class, except for types whose class the author of the model chooses.
+        // Only for these types does the author of the model choose the class. Each other type
+        // implies its class.
         if type == .transformable || type == .undefined || type == .composite {
             attribute.attributeValueClassName = try object.string("NSAttributeValueClassName").flatMap {
                 $0.isEmpty ? nil : $0
@@ -91,7 +92,7 @@ extension ModelArchive {
         return attribute
     }
 
-    /// Reads the elements of a composite, which may be in any field.
+    /// Reads the elements of a composite from all fields of an archived attribute.
     private mutating func readElements(
         _ object: ArchivedObject, into attribute: inout AttributeDescription, entity: String, depth: Int
     ) throws(StoreError) {

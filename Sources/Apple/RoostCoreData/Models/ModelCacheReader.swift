@@ -141,7 +141,9 @@ struct ModelArchive {
         return text
     }
 
-    /// Reads fetch indexes, or compound indexes if an older framework wrote only those.
+    /// Reads fetch indexes, or compound indexes if the entity has no fetch indexes.
+    ///
+    /// Older frameworks wrote only compound indexes.
     private mutating func readIndexes(
         _ object: ArchivedObject, inherited: ArchivedObject?, into entity: inout EntityDescription
     ) throws(StoreError) {

@@ -32,7 +32,7 @@ struct ModelOutline {
         }
     }
 
-    /// Creates an outline from the copy of a model embedded in a mapping model.
+    /// Creates an outline from the copy of a model in a mapping model file.
     ///
     /// - Throws: `corrupted`, `limitExceeded`.
     init(archive bytes: [UInt8], file: String, budget: DecodingBudget) throws(StoreError) {

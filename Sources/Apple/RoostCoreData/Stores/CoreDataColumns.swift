@@ -5,9 +5,9 @@ internal import RoostForeignSQLite
 
     /// A search for the column of each property in the tables of one store.
     ///
-    /// Core Data names a column after the property. If siblings in a hierarchy have properties with
-    /// the same name, Core Data adds digits to the column names. No table records which sibling
-    /// owns which column. The search compares the declared types, then finds which columns have
+    /// Core Data names a column after the property. If sibling entities have properties with the
+    /// same name, Core Data adds digits to the column names. No table records which sibling owns
+    /// which column. The search compares the declared types, then finds which columns have
     /// values in rows of each entity, then uses the order of the entities' numbers.
     struct CoreDataColumns {
         /// A property together with the entity that declares it.
@@ -18,12 +18,12 @@ internal import RoostForeignSQLite
 
         let model: ManagedObjectModel
         let tables: CoreDataTables
-        /// The number of each entity in the file, by the number of the entity in the model.
+        /// The file's entity numbers, by the model's entity numbers.
         let fileNumbers: [Int64]
         let database: ForeignDatabase
         /// The columns by declaring entity and property name.
         ///
-        /// Elements of composites have dotted paths.
+        /// An element of a composite has a dotted path as the property name.
         private(set) var columns: [Owner: String] = [:]
         private(set) var notices: [String] = []
 
@@ -79,7 +79,7 @@ internal import RoostForeignSQLite
                 columns[owners[0]] = column.name
                 return
             }
-            // Core Data assigns columns to entities in the order of their numbers in the file.
+            // Core Data assigns columns to entities in the order of the entities' numbers in the file.
             let ordered = owners.sorted { fileNumber($0.entity) < fileNumber($1.entity) }
             var taken: Set<String> = []
             var open: [(owner: Owner, columns: [String])] = []

@@ -70,7 +70,7 @@ internal import RoostForeignSQLite
             statement.reset()
             try statement.bind(id.key, at: 1)
             guard try statement.step() else { return }
-            // A record of a superentity or a sibling does not have the requested ID's entity.
+            // Skips an object of a superentity or sibling entity, because the ID names another entity.
             guard let number = snapshot.schema.entities[statement.integer(1)], entity.includes(number) else { return }
             _ = try reader.append(statement, to: &batch)
         }
@@ -113,9 +113,9 @@ internal import RoostForeignSQLite
     }
 
     extension CoreDataSnapshot {
-        /// Runs `body`, then verifies that the source did not change meanwhile.
+        /// Runs `body`, then verifies that the source files have not changed.
         ///
-        /// The verification also runs if a damaged record ends reading early.
+        /// Verifies the files even if `body` throws because of a damaged record.
         fileprivate func verifyingSource(
             _ body: () throws(StoreError) -> Bool
         ) throws(StoreError) -> Bool {

@@ -12,7 +12,7 @@ internal import RoostForeignSQLite
         let tableNames: [Int: String]
         let fileNumbers: [Int64]
         private(set) var notices: [String] = []
-        /// The columns of entity tables that store links, as `table.column`.
+        /// The columns with links in entity tables, as `table.column`.
         private(set) var usedColumns: Set<String> = []
 
         init(model: ManagedObjectModel, tables: CoreDataTables, tableNames: [Int: String], fileNumbers: [Int64]) {
@@ -54,8 +54,8 @@ internal import RoostForeignSQLite
             let number = fileNumbers[relationship.source]
             var candidates = tables.candidates("Z\(number)\(name)", in: table).map(\.name)
             if candidates.isEmpty {
-                // The number may differ. A column with another number is used if it is the only
-                // column with this name.
+                // The number in the column's name may differ from the entity's number. Such a
+                // column is used if only one exists.
                 candidates = (tables.columns[table] ?? []).map(\.name).filter {
                     Self.isNumbered($0, prefix: "Z", name: name)
                 }

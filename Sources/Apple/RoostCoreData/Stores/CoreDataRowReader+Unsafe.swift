@@ -93,8 +93,8 @@ internal import RoostForeignSQLite
 
         /// Sets binary data.
         ///
-        /// With external storage, the value is a byte 1 and the data, or a byte 2 and the name of a
-        /// file.
+        /// With external storage, the value is the byte 1 followed by the data, or the byte 2
+        /// followed by the name of a file.
         private func setData(
             _ bytes: UnsafeRawBufferPointer, reading: CoreDataSchema.Reading, batch: inout RecordBatch
         ) throws(StoreError) -> Bool {

@@ -7,8 +7,9 @@
     /// A writer of small SQLite files in the layout of Apple's Core Data, for tests that read such
     /// files.
     ///
-    /// In a supported model, names are unique in each hierarchy, many-to-many relationships have an
-    /// inverse, and no attribute is a composite. The file has no code or data from Apple.
+    /// In a supported model, property names are unique in each hierarchy, many-to-many
+    /// relationships have an inverse, and no attribute is a composite. The file has no code or data
+    /// from Apple.
     package struct CoreDataSample {
         private let model: ManagedObjectModel
         private let userMetadata: [String: MetadataValue]
@@ -75,7 +76,8 @@
             return (statements + ["COMMIT"]).joined(separator: ";\n")
         }
 
-        /// A column of a root entity's table, its property, and the entities that use it.
+        /// A column of a root entity's table, with its property and the entities that have the
+        /// property.
         private struct Column {
             let name: String
             let type: String

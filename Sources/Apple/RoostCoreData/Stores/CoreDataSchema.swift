@@ -17,7 +17,7 @@ internal import RoostForeignSQLite
             let composites: [RecordLayout.Field]
         }
 
-        /// One entity inside its table.
+        /// The record layout of one entity, and the rules for reading its rows.
         struct Entity: Sendable {
             let layout: RecordLayout
             /// The rules, in the order of the layout's fields.
@@ -27,7 +27,7 @@ internal import RoostForeignSQLite
         /// The table of one root entity.
         struct Root: Sendable {
             let table: String
-            /// The expressions of a row after its first three values (key, entity and version).
+            /// The SQL expressions that follow the key, entity and version in a selected row.
             let expressions: [String]
             /// The entities by their numbers in the file, without abstract entities.
             let entities: [Int64: Entity]
@@ -117,10 +117,10 @@ internal import RoostForeignSQLite
             notices = columns.notices + finder.notices + unusedColumns
         }
 
-        /// Returns the file's numbers for the model's entities, by their numbers in the model.
+        /// Returns the file's entity numbers, by the model's entity numbers.
         ///
         /// If Core Data migrated the store in place, an entity may still have its old name in the
-        /// file. The old name is the renaming identifier.
+        /// file. The entity's renaming identifier is that old name.
         private static func fileNumbers(
             _ model: ManagedObjectModel, tables: CoreDataTables, database: ForeignDatabase
         ) throws(StoreError) -> [Int64] {
@@ -153,8 +153,8 @@ internal import RoostForeignSQLite
             }
             return tableNames.values.sorted().flatMap { table in
                 (tables.columns[table] ?? []).map(\.name).filter { name in
-                    // Z_PK, Z_ENT and Z_OPT are in every table. Z_FOK_… has the position and Z7_…
-                    // the entity of a reference. These columns never count as unused.
+                    // Z_PK, Z_ENT and Z_OPT are in every table. Z_FOK_… contains the position of a
+                    // reference, and Z7_… its entity. These columns never count as unused.
                     let rest = name.dropFirst().drop { $0.isASCII && $0.isNumber }
                     return !rest.hasPrefix("_") && !used.contains("\(table).\(name)")
                 }.map { "Column \($0) of table \(table) belongs to no property of the model; it is left out." }
@@ -189,7 +189,7 @@ internal import RoostForeignSQLite
                 relationship: relationship.number, destinationTable: destination)
         }
 
-        /// The expressions of a row after its first three values.
+        /// The SQL expressions that follow the key, entity and version in a selected row.
         ///
         /// Equal expressions share one position.
         private struct RowExpressions {
@@ -197,7 +197,8 @@ internal import RoostForeignSQLite
             private var positions: [String: Int32] = [:]
             private var nextColumn: Int32 = 3
 
-            /// Returns the position of an expression with `width` values in the row.
+            /// Returns the position in the row of an expression with `width` values, and adds the
+            /// expression if it is new.
             mutating func position(of expression: String, width: Int32 = 1) -> Int32 {
                 if let known = positions[expression] { return known }
                 let position = nextColumn
@@ -250,10 +251,10 @@ internal import RoostForeignSQLite
                 externalColumns: externalColumns)
         }
 
-        /// Returns the rule for reading a to-one relationship, or an object's position in the
-        /// inverse relationship.
+        /// Returns the rule for a field that contains a to-one reference or the object's position
+        /// in the inverse relationship.
         ///
-        /// Returns nil for a position without a column.
+        /// Returns nil if the position has no column.
         private static func reading(
             of field: RecordLayout.Field, by reference: Reference, row: inout RowExpressions
         ) -> Reading? {
@@ -264,8 +265,8 @@ internal import RoostForeignSQLite
                     composites: [])
             }
             let key = "r." + ForeignDatabase.quoted(reference.column)
-            // The destination's row contains its entity, and is missing if the reference is
-            // dangling.
+            // The reference's entity is read from the destination's row. If that row is missing, the
+            // entity is null.
             let destination =
                 "(SELECT d.Z_ENT FROM \(ForeignDatabase.quoted(reference.destinationTable)) d WHERE d.Z_PK = \(key))"
             // Key and entity are in adjacent columns.

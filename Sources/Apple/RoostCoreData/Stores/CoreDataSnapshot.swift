@@ -73,8 +73,8 @@ internal import RoostQuery
                 let numbers = resolved.selfAndSubentities.map { String(schema.fileNumbers[$0]) }
                 conditions.append("+r.Z_ENT IN (\(numbers.joined(separator: ", ")))")
             }
-            // Key order requires a scan without the index on Z_ENT. The plus sign prevents SQLite
-            // from using that index and sorting.
+            // The plus sign prevents SQLite from using the index on Z_ENT and sorting the rows. A
+            // scan of the table returns them in key order.
             let statement = try database.prepare(
                 "\(reader.selection) WHERE \(conditions.joined(separator: " AND ")) ORDER BY r.Z_PK")
             try statement.bind(id?.key ?? 0, at: 1)

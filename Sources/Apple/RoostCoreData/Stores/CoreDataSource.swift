@@ -9,9 +9,9 @@ internal import RoostForeignSQLite
     /// Without a log, the main file is opened as immutable. With a log, both files are read through
     /// a connection without locks, with the log index in memory. No new file appears in their
     /// directory, so the directory may be read-only. A store with a rollback journal is copied, and
-    /// the copy is rolled back. Because nothing is locked, the files are compared after every read.
-    /// If they changed, the result is discarded and `busy` is thrown. If the originals of a copy
-    /// have changed, no further connection is opened and `storeReplaced` is thrown.
+    /// the copy is rolled back. Because nothing is locked, each read ends with a check for changed
+    /// files. If the files changed, the result is discarded and `busy` is thrown. If the originals
+    /// of a copy have changed, no further connection is opened and `storeReplaced` is thrown.
     ///
     /// Closing a file releases the POSIX locks that other connections of the same process hold on
     /// it. So this type refuses a file that is open as one of Roost's own stores. A program must
@@ -91,7 +91,7 @@ internal import RoostForeignSQLite
             guard let head = StoreFile.read(prefix: 18, of: path), head.count == 18,
                 head.starts(with: "SQLite format 3\0".utf8)
             else { return }
-            // The value 1 means 65536. SQLite refuses a size that is not a power of two.
+            // The value 1 means 65536. SQLite refuses a page size that is not a power of two.
             let stored = Int64(head[16]) << 8 | Int64(head[17])
             let pageSize = stored == 1 ? 65536 : stored
             guard pageSize >= 512, size % pageSize != 0 else { return }
@@ -174,7 +174,7 @@ internal import RoostForeignSQLite
         }
 
         /// Throws `busy` if the files changed since the connection was opened, and `storeReplaced`
-        /// if the file was removed or replaced.
+        /// if the main file was removed or replaced.
         func verify() throws(StoreError) {
             let now = try FileStamp(at: path)
             guard let now, now.inode == main?.inode, now.device == main?.device else { throw Self.replaced(path) }

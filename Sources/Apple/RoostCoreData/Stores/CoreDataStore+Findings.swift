@@ -13,8 +13,8 @@
         ///
         /// The notices about content concern rows without a valid entity, references and links to
         /// missing rows, missing data files, and the history. Reads every row. Throws `busy` if
-        /// another program changed the file meanwhile. Throws `corrupted` if the file's structure
-        /// is damaged, because the missing content is then unknown.
+        /// another program changed the file while it was read. Throws `corrupted` if the file's
+        /// structure is damaged, because the missing content is then unknown.
         package func contentNotices() throws(StoreError) -> [String] {
             let snapshot = try makeSnapshot()
             defer { snapshot.close() }

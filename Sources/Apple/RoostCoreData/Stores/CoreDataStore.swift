@@ -7,7 +7,7 @@
     ///
     /// Keys and versions are the file's own (`Z_PK`, `Z_OPT`). The file is not locked. If another
     /// program changes it while a snapshot is in use, the snapshot throws `busy`, and the caller
-    /// must take a new one.
+    /// must take a new snapshot.
     package final class CoreDataStore: ReadOnlyPersistentStore, NoticeGivingStore, IntegrityCheckingStore {
         /// The open or closed state of the store, shared with its snapshots.
         final class State: Sendable {
@@ -114,7 +114,7 @@
 
         /// Closes the store.
         ///
-        /// Closing a store again has no effect. Its snapshots throw `closed` afterwards.
+        /// Closing a store again has no effect. The snapshots of a closed store throw `closed`.
         package func close() throws(StoreError) { state.close() }
 
         // MARK: Opening

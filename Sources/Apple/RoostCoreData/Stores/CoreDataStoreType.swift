@@ -74,7 +74,7 @@
 
         /// Returns the positions of the models with exactly the tables and columns of the file.
         ///
-        /// Returns nil if the file contains a model or an option names one.
+        /// Returns nil if the file contains a model or the type option `model` is set.
         ///
         /// Several models can match, because columns do not show all differences, such as the size
         /// of integers.

@@ -16,7 +16,7 @@ internal import RoostForeignSQLite
 
         /// For each table with a name that begins with `Z`, its columns in the table's order.
         let columns: [String: [Column]]
-        /// The file's number for each of the application's entities.
+        /// The file's number of each application entity, by entity name.
         let entityNumbers: [String: Int64]
         /// The last assigned keys that the file records, by the file's entity number.
         let lastKeys: [Int64: Int64]
@@ -69,8 +69,8 @@ internal import RoostForeignSQLite
             return columns.keys.first { $0.uppercased() == wanted }
         }
 
-        /// Returns the columns of `table` with the name `base`, or `base` followed by digits, in
-        /// the order of the digits.
+        /// Returns the columns of `table` with the name `base` or `base` followed by a number, in
+        /// the order of the numbers.
         func candidates(_ base: String, in table: String) -> [Column] {
             var found: [(suffix: Int, column: Column)] = []
             for column in columns[table] ?? [] {
@@ -80,10 +80,10 @@ internal import RoostForeignSQLite
             return found.sorted { $0.suffix < $1.suffix }.map(\.column)
         }
 
-        /// Returns the number that follows `base` in `name`, or 0 without digits.
+        /// Returns the number that follows `base` in `name`, or 0 if nothing follows.
         ///
-        /// Returns nil if `name` does not begin with `base`, or if more than four digits or other
-        /// characters follow.
+        /// Returns nil if `name` does not begin with `base`, or if anything but one to four digits
+        /// follows.
         static func suffix(of name: String, after base: String) -> Int? {
             let upper = name.uppercased()
             guard upper.hasPrefix(base) else { return nil }

@@ -13,8 +13,8 @@ internal import RoostCore
 
         /// Returns the contents of a data file, or nil if it does not exist.
         ///
-        /// - Throws: `permissionDenied`, `outOfResources`, `ioFailure`; `corrupted` if the file is a
-        ///   symbolic link or a directory; `limitExceeded` if a record cannot hold the contents;
+        /// - Throws: `permissionDenied`, `outOfResources`, `ioFailure`; `corrupted` if the file is
+        ///   a symbolic link or a directory; `limitExceeded` if a record cannot hold the contents;
         ///   `invalidModel` if the directory of the files is a symbolic link.
         func contents(of name: String) throws(StoreError) -> [UInt8]? {
             if !isOpened {

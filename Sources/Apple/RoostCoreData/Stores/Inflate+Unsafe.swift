@@ -29,8 +29,8 @@ enum Inflate {
                 let produced = piece.withUnsafeMutableBufferPointer { piece in
                     stream.next_out = piece.baseAddress
                     stream.avail_out = UInt32(piece.count)
-                    // The whole input is available. If no progress is possible (Z_BUF_ERROR), the
-                    // input is truncated.
+                    // zlib has the whole input, so Z_BUF_ERROR (no progress is possible) means that
+                    // the input is truncated.
                     code = inflate(&stream, Z_NO_FLUSH)
                     return piece.count - Int(stream.avail_out)
                 }

@@ -100,7 +100,7 @@ internal import RoostCore
                 if taken < 0, errno == EINTR { continue }
                 guard taken >= 0 else { throw failure(errno, what: "Cannot read '\(source)'") }
                 if taken == 0 {
-                    // A network file system may report a failed write only here.
+                    // A network file system may report a failed write only when the file is closed.
                     isOpen = false
                     guard close(output) == 0 || errno == EINTR else {
                         throw failure(errno, what: "Cannot write a private copy of '\(source)'")

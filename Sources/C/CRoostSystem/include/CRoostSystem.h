@@ -11,16 +11,17 @@ int croost_rename_exclusive(int from_directory, const char *from, int to_directo
 /// EINVAL if unsupported.
 int croost_rename_exchange(int from_directory, const char *from, int to_directory, const char *to);
 
-/// Whether byte ranges of a file can have separate locks (open file description locks). If not, a lock covers the whole file.
+/// Returns whether byte ranges of a file can have separate locks (open file description locks). If
+/// not, a lock covers the whole file.
 int croost_locks_have_regions(void);
 
 enum croost_lock { croost_lock_none, croost_lock_shared, croost_lock_exclusive };
 
 /// Sets the lock that an open file has on the byte at `region`, without waiting.
 ///
-/// The lock belongs to the open file, not to the process. Two `open` calls for one file have
-/// separate locks. The two locks can conflict, and closing one descriptor does not release the
-/// other lock. Returns 0; EWOULDBLOCK if a conflicting lock is held; or the errno value.
+/// The lock belongs to the open file, not to the process. If a process opens a file twice, the two
+/// descriptors have separate locks. These can conflict, and closing one descriptor does not release
+/// the lock of the other. Returns 0; EWOULDBLOCK if a conflicting lock is held; or the errno value.
 int croost_set_lock(int descriptor, int region, enum croost_lock lock);
 
 /// Sets the lock that an open file has on `length` bytes from `start`, without waiting. The lock
@@ -33,17 +34,18 @@ int croost_set_range_lock(int descriptor, int64_t start, int64_t length, enum cr
 /// ENOTSUP if unsupported.
 int croost_find_lock(int descriptor, int64_t start, int64_t length, enum croost_lock lock, int64_t *found);
 
-/// Stores the type number of the file system that holds `path` (Linux), or 1 for a network file
-/// system and 0 for a local one (Apple). Elsewhere, always stores 0. Returns 0, or the errno value.
+/// Stores the type of the file system that contains `path`. On Linux, this is the type number; on
+/// Apple systems, 1 for a network file system and 0 for a local one; on other systems, always 0.
+/// Returns 0, or the errno value.
 int croost_file_system_type(const char *path, uint64_t *type);
 
 /// Flushes a file to the medium, including the drive's cache if the file system can do that.
 /// Returns 0, or the errno value.
 int croost_sync(int descriptor);
 
-/// Allocates disk space for the first `size` bytes of an open file, and extends a shorter file. The
-/// content is unchanged. Returns 0, or the errno value. If the file system cannot reserve space,
-/// returns 0 and may do nothing.
+/// Allocates disk space for the first `size` bytes of an open file. A shorter file is extended to
+/// `size` bytes; the existing content is unchanged. Returns 0, or the errno value. If the file
+/// system cannot reserve space, returns 0 and may do nothing.
 int croost_allocate(int descriptor, int64_t size);
 
 /// Returns the number of columns of a descriptor's terminal; 0 without a terminal, or if the number is unknown.

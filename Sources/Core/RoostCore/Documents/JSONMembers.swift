@@ -1,6 +1,6 @@
 package import RoostJSONText
 
-/// The members of a JSON object to write.
+/// The members of a JSON object that is to be written.
 ///
 /// The `add` methods omit nil, empty objects, and booleans that have their default.
 package struct JSONMembers {

@@ -6,10 +6,11 @@ extension JSONNode {
     /// - Parameters:
     ///   - text: The text.
     ///   - acceptsJSON5: Whether the text may be JSON5.
-    ///   - noun: The name of the document at the start of messages: `The model document`.
-    ///   - code: The code for errors in the text.
+    ///   - noun: The name of the document at the start of messages, such as `The model document`.
+    ///   - code: The code of the error for invalid text.
     /// - Returns: The tree of the text.
-    /// - Throws: `code` for invalid text; `outOfResources`. The message starts with the noun.
+    /// - Throws: An error with `code` for invalid text; `limitExceeded`; `outOfResources`. The
+    ///   message starts with `noun`.
     package static func document(
         _ text: [UInt8], acceptsJSON5: Bool = false, as noun: String, code: StoreError.Code
     ) throws(StoreError) -> JSONNode {

@@ -1,6 +1,6 @@
 package import RoostJSONText
 
-/// Collects the problems of a document, so that they are reported together.
+/// The problems of a document, which are collected so that one error can report all of them.
 package final class JSONProblems {
     /// The maximum number of described problems.
     ///
@@ -49,7 +49,7 @@ extension JSONProblems {
 ///
 /// A member with the value `null` counts as absent.
 package struct JSONObjectReader {
-    /// The path of the object: `entities.Track`.
+    /// The path of the object, such as `entities.Track`.
     package let path: String
     /// The collection that problems are added to.
     package let problems: JSONProblems
@@ -57,11 +57,12 @@ package struct JSONObjectReader {
 
     /// Reads an object whose keys must be in `keys`.
     ///
-    /// Reports other keys, or a node that is not an object, and continues.
+    /// Reports each other key, or a node that is not an object, as a problem.
     package init(_ node: JSONNode, path: String, keys: [String], problems: JSONProblems) {
         self.path = path
         self.problems = problems
-        // The value of a composite may have thousands of keys; all other objects have few.
+        // A set is faster only for many keys. The value of a composite may have thousands of keys;
+        // all other objects have few.
         let known = keys.count > 64 ? Set(keys) : nil
         var members: [String: JSONNode] = [:]
         for member in Self.members(of: node, path: path, problems: problems) {

@@ -26,9 +26,10 @@ package enum MessageText {
         return String(decoding: short, as: UTF8.self)
     }
 
-    /// Appends the bytes of a text.
+    /// Appends the bytes of a text, or only its ends if the text has more than `most` bytes.
     ///
-    /// If there are more than `most`, the number of omitted bytes replaces the middle.
+    /// The ends have at most `first` and `last` bytes. Between them, the number of omitted bytes
+    /// replaces the middle.
     private static func append(
         _ text: some BidirectionalCollection<UInt8>, to bytes: inout [UInt8], first: Int, last: Int, most: Int
     ) {

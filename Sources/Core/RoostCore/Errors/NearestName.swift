@@ -22,8 +22,9 @@ package func listed(_ names: [String]) -> String {
     return "\(names.prefix(limit).joined(separator: ", ")) and \(names.count - limit) more"
 }
 
-/// Returns the minimum number of insertions, deletions, replacements and exchanges of neighbors
-/// that change `left` into `right`.
+/// Returns the minimum number of edits that change `left` into `right`.
+///
+/// An edit inserts, deletes or replaces one character, or exchanges two adjacent characters.
 private func editDistance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
     var (before, row) = ([Int](), Array(0...right.count))
     for (i, a) in left.enumerated() {

@@ -7,8 +7,8 @@ extension StoreError {
     ///
     /// - Parameters:
     ///   - error: The syntax error or read error, with its position.
-    ///   - name: The name of the text in the message: a path, or `standard input`.
-    ///   - code: The code for errors in the text.
+    ///   - name: The name of the text in the message, such as a path or `standard input`.
+    ///   - code: The code of the error for invalid text.
     package init(_ error: JSONSyntaxError, in name: String, code: Code) {
         self.init(error, prefix: "\(name), ", code: code)
     }

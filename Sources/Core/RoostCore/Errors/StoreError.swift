@@ -42,8 +42,8 @@ public struct StoreError: Error, Sendable, Adjustable {
     public var denials: [DeleteDenial] = []
     /// The required objects that do not exist, each once; only with code `Code.objectNotFound`.
     ///
-    /// If an object is required as an end of a link, its ID contains the entity that the
-    /// relationship declares.
+    /// If the missing object is an end of a link, the ID contains the entity that the relationship
+    /// declares.
     public var missingObjects: [ObjectID] = []
     /// The values and relationships that break a rule, up to a limit; only with code
     /// `Code.validationFailed`.
@@ -95,7 +95,7 @@ public struct StoreError: Error, Sendable, Adjustable {
     /// }
     /// ```
     public func withMessage(_ message: String) -> StoreError {
-        // A copy also preserves properties that are added to this type later.
+        // A copy preserves all properties, even if more are added to this type.
         var error = self
         error.message = Self.fitting(message)
         return error
@@ -159,7 +159,7 @@ extension StoreError.Code {
     /// The version hashes of the store or the request differ from those of the expected model, or
     /// the tables of a Core Data store do not match the model.
     ///
-    /// To open a store with a newer model, migrate it first.
+    /// If the store has an older model, migrate the store to the expected model first.
     public static let modelMismatch = Self("modelMismatch")
     /// No store type with the given name is registered.
     public static let unknownStoreType = Self("unknownStoreType")
@@ -198,11 +198,11 @@ extension StoreError.Code {
     public static let outOfResources = Self("outOfResources")
     /// A deadline passed.
     public static let timedOut = Self("timedOut")
-    /// The response of a server to a commit was lost, and the server could not be reached again in
+    /// A server's response to a commit was lost, and the server could not be reached again in
     /// time; or a disk failed during a commit.
     ///
-    /// The commit was either made once or not at all. Read the objects again before you repeat it.
-    /// If the store refuses further commits after the failure of a disk, open it again first.
+    /// The commit was either made once or not at all. Read the objects again before you repeat the
+    /// commit. If the store refuses commits after a disk failed, first open the store again.
     public static let outcomeUnknown = Self("outcomeUnknown")
     /// The server ended the transaction of a snapshot.
     ///
@@ -265,7 +265,7 @@ extension StoreError.Code {
     ///
     /// The call had no effect.
     public static let unsupported = Self("unsupported")
-    /// The content of the finished destination differs from the source.
+    /// The content of the finished destination differs from the content of the source.
     ///
     /// If the conversion created the destination, the destination was removed. Otherwise, do not
     /// use it.
@@ -285,8 +285,8 @@ extension StoreError.Code {
     public static let internalInconsistency = Self("internalInconsistency")
 }
 
-/// An object of a change set that does not exist, or whose stored version differs from the version
-/// in the change set.
+/// A conflict about one object of a change set: the object does not exist in the store, or has
+/// another version there.
 ///
 /// ```swift
 /// do {
@@ -300,7 +300,7 @@ extension StoreError.Code {
 public struct ObjectConflict: Sendable {
     /// The object in conflict.
     public let id: ObjectID
-    /// The version in the change set.
+    /// The object's version in the change set.
     public let expectedVersion: UInt32
     /// The current record in the store; nil if no object has both the entity and the key of ``id``.
     public let current: Record?
@@ -331,7 +331,7 @@ public struct ConstraintViolation: Sendable, Hashable {
     public let attributes: [String]
     /// The object that was rejected.
     public let rejected: ObjectID
-    /// The object that has the values, in the store or earlier in the same change set.
+    /// The object that already has the values, in the store or earlier in the same change set.
     public let existing: ObjectID
 
     /// Creates a violation.

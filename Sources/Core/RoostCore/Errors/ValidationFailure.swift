@@ -1,4 +1,4 @@
-/// A rule of the model or the program that an object breaks.
+/// An object's breach of a rule that the model or the program defines.
 ///
 /// ``StoreError/failures`` lists the failures of a change.
 ///
@@ -14,7 +14,7 @@ public struct ValidationFailure: Error, Sendable, Hashable {
     public enum Subject: Sendable, Hashable {
         /// An object that has an ID.
         case object(ObjectID)
-        /// A row of a batch or of an import, counted from 1; it has no ID yet.
+        /// A row of a batch or of an import, counted from 1; the row has no ID yet.
         case row(Int)
     }
 

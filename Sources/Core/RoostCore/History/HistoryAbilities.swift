@@ -73,7 +73,7 @@ extension StoreSnapshot {
         try recording().makeHistoryCursor(request)
     }
 
-    /// Whether the store records its changes.
+    /// Returns whether the store records its changes.
     package func hasHistory() throws(StoreError) -> Bool {
         guard let snapshot = self as? any HistorySnapshot else { return false }
         return try snapshot.withHistory { (entries, _, _) throws(StoreError) in
@@ -89,7 +89,8 @@ extension StoreSnapshot {
 }
 
 extension PersistentStore {
-    /// Imports the history of another store from a snapshot; returns false if that store has none.
+    /// Imports the history of another store from its snapshot; returns false if that store has no
+    /// history.
     ///
     /// - Throws: `unsupported`; the errors of reading and writing.
     package func importHistory(of snapshot: any StoreSnapshot) throws(StoreError) -> Bool {
@@ -103,14 +104,14 @@ extension PersistentStore {
         return true
     }
 
-    /// Whether the store records its changes.
+    /// Returns whether the store records its changes.
     package func recordsHistory() throws(StoreError) -> Bool {
         let snapshot = try snapshot()
         defer { snapshot.close() }
         return try snapshot.hasHistory()
     }
 
-    /// Returns the limits of the store's history; nil if it records no history.
+    /// Returns the limits of the store's history; nil if the store records no history.
     package func historyRetention() throws(StoreError) -> HistoryRetention? {
         let snapshot = try snapshot()
         defer { snapshot.close() }
@@ -123,7 +124,7 @@ extension PersistentStore {
     /// Removes transactions from the history.
     ///
     /// - Throws: `unsupported` for a store without ``StoreCapability/history``; the errors of
-    ///   ``HistoryKeepingStore``.
+    ///   ``HistoryKeepingStore/removeHistory(_:)``.
     package func removeHistory(_ bound: HistoryBound) throws(StoreError) {
         guard let store = self as? any HistoryKeepingStore, type.capabilities.contains(.history) else {
             _ = try metadata()

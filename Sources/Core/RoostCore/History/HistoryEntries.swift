@@ -1,14 +1,14 @@
-/// The entries of a history in one transaction or snapshot of an engine's storage.
+/// The entries of a history, as seen by one transaction or snapshot of an engine's storage.
 ///
-/// An engine stores histories through this protocol and ``HistoryEntryWriter``.
+/// To store histories, an engine implements this protocol and ``HistoryEntryWriter``.
 package protocol HistoryEntries {
     /// Returns the settings of the history; nil if the store records no history.
     func historySettings() throws(StoreError) -> [UInt8]?
-    /// Returns the bytes at a place, or nil.
+    /// Returns the bytes of the entry at a place; nil without such an entry.
     func historyBytes(at place: HistoryPlace) throws(StoreError) -> [UInt8]?
     /// Returns the place of the first entry at or after `place`, or nil.
     func historyPlace(from place: HistoryPlace) throws(StoreError) -> HistoryPlace?
-    /// Returns the position of the last transaction, or nil.
+    /// Returns the position of the history's last transaction; nil for an empty history.
     func lastHistoryPosition() throws(StoreError) -> UInt64?
 }
 
@@ -51,7 +51,7 @@ extension HistoryEntries {
 package protocol HistoryEntryWriter: HistoryEntries {
     /// Sets the settings; nil removes them.
     func setHistorySettings(_ bytes: [UInt8]?) throws(StoreError)
-    /// Sets the bytes at a place.
+    /// Adds or replaces the entry at a place.
     func putHistory(_ bytes: [UInt8], at place: HistoryPlace) throws(StoreError)
     /// Removes at most `limit` entries before `place`; returns the number removed.
     func removeHistory(before place: HistoryPlace, limit: Int) throws(StoreError) -> Int

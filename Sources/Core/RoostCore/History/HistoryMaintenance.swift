@@ -8,8 +8,8 @@ package enum HistoryMaintenance {
     /// Begins a history, or changes its limits.
     ///
     /// - Parameters:
-    ///   - retention: The limits; nil keeps the limits of an existing history, and sets none for a
-    ///     new one.
+    ///   - retention: The limits; nil keeps the limits of an existing history, and sets no limits
+    ///     for a new history.
     ///   - generation: The generation of the store.
     ///   - entries: The entries of the history.
     /// - Throws: `invalidRequest` for invalid limits; the errors of reading and writing.
@@ -27,8 +27,7 @@ package enum HistoryMaintenance {
         try entries.setHistorySettings(try settings.bytes)
     }
 
-    /// Replaces the store's history, if any, with a new one that begins after the current
-    /// generation.
+    /// Replaces the store's history, if any, with a new history that begins after `generation`.
     package static func beginAnew(at generation: Generation, in entries: any HistoryEntryWriter) throws(StoreError) {
         guard let bytes = try entries.historySettings() else { return }
         let old = try HistorySettings(bytes)
@@ -49,8 +48,8 @@ package enum HistoryMaintenance {
     ///   - storeUUID: The identity of the store.
     ///   - generation: The generation of the store.
     ///   - entries: The entries of the history.
-    /// - Returns: Whether all transactions within `bound` are removed; if false, call again in
-    ///   another transaction.
+    /// - Returns: Whether all transactions within `bound` are removed; if false, call this method
+    ///   again in another write transaction.
     /// - Throws: `invalidRequest` for a token of another store, and for a store without a history;
     ///   `historyExpired`; `corrupted`.
     package static func remove(
@@ -63,7 +62,7 @@ package enum HistoryMaintenance {
         let position: UInt64
         switch bound {
         case .token(let token):
-            // If the token is before the start of the history, all transactions up to it are already removed.
+            // If the token is before the start of the history, all transactions up to the token are already removed.
             guard token.storeUUID == storeUUID, token.position < settings.start else {
                 try reader.require(token)
                 position = token.position

@@ -68,7 +68,7 @@ struct HistoryHeader: Sendable {
     }
 }
 
-/// One part of a transaction: a checksum, its place, a header in the first part, and changes.
+/// One part of a transaction: a checksum, the part's place, a header in part 0, and changes.
 ///
 /// See HISTORY-FORMAT.md.
 struct HistoryPart {
@@ -78,7 +78,7 @@ struct HistoryPart {
     let place: HistoryPlace
     /// The header; nil in all parts but the first.
     let header: HistoryHeader?
-    /// The part of the checksum that tokens contain.
+    /// The low half of the checksum, which tokens contain.
     let mark: UInt32
     let byteCount: Int
     private let bytes: [UInt8]

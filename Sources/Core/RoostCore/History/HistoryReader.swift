@@ -28,7 +28,7 @@ package struct HistoryReader {
         let place = HistoryPlace(generation.number)
         guard let bytes = try entries.historyBytes(at: place) else {
             // A program without support for histories has committed. The next commit begins a new
-            // history.
+            // history, to which this token does not belong.
             return HistoryToken(storeUUID: storeUUID, position: generation.number, mark: 0)
         }
         return HistoryToken(
@@ -37,9 +37,9 @@ package struct HistoryReader {
 
     /// Returns a cursor over the transactions that match a request.
     ///
-    /// - Throws: `invalidRequest` for a token of another store; `historyExpired` if transactions
-    ///   after the token or, without a token, the last commits are missing; `unknownEntity`;
-    ///   `corrupted`.
+    /// - Throws: `invalidRequest` for a token of another store; `historyExpired` if the history
+    ///   lacks the last commits or, for a request with a token, any transaction after the token;
+    ///   `unknownEntity`; `corrupted`.
     package func cursor(_ request: HistoryRequest) throws(StoreError) -> any HistoryCursor {
         var entities: Set<Int>?
         if let name = request.entity { entities = Set(try model.requireEntity(name).selfAndSubentities) }
@@ -140,7 +140,7 @@ extension HistoryCursor {
     }
 }
 
-/// Decodes the transactions in the entries of a history.
+/// A cursor that decodes transactions from the entries of a history.
 final class StoredHistoryCursor: HistoryCursor {
     private let entries: any HistoryEntries
     private let model: ManagedObjectModel
@@ -153,7 +153,7 @@ final class StoredHistoryCursor: HistoryCursor {
     private var before: HistoryToken
     /// The current transaction, and the number of its next part.
     private var current: (part: HistoryPart, header: HistoryHeader, next: UInt32)?
-    /// Whether an incomplete value of the current transaction was returned.
+    /// Whether a part of the current transaction was already returned.
     private var hasBegun = false
 
     init(
@@ -244,7 +244,7 @@ final class StoredHistoryCursor: HistoryCursor {
     }
 }
 
-/// Decodes the changes of one part.
+/// A decoder of the changes in one part.
 struct HistoryDecoder {
     let model: ManagedObjectModel
     var changes: HistoryBytesReader

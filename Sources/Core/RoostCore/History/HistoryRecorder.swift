@@ -1,4 +1,4 @@
-/// Collects the changes of one transaction, and writes them into the history of its store.
+/// A recorder that collects the changes of one transaction and writes them into the history.
 ///
 /// An engine creates a recorder at the beginning of a transaction if the store records its changes.
 /// The engine passes each change to the recorder, and calls ``finish(_:from:to:in:)`` at the end. A
@@ -29,7 +29,7 @@ package struct HistoryRecorder: Sendable {
     private var values: RecordBatch
     /// The changes of the part that is being filled.
     private var changes = HistoryBytes()
-    /// The changes of the first part, once it is full.
+    /// The changes of the first part; nil while that part is being filled.
     private var first: [UInt8]?
     /// The changes of later parts that are not written yet.
     private var waiting: [[UInt8]] = []
@@ -121,7 +121,7 @@ package struct HistoryRecorder: Sendable {
     }
 
     private mutating func endGroup() {
-        // A 0 ends a group. No entry begins with 0: a difference of keys is not 0, and a link begins with 1 or more.
+        // A 0 ends a group. No change begins with 0: a difference of keys is not 0, and a link begins with 1 or more.
         if group != nil { changes.append(number: 0) }
         group = nil
         last = (0, 0)
@@ -151,7 +151,7 @@ package struct HistoryRecorder: Sendable {
 
     // MARK: Writing
 
-    /// Whether there are full parts after the first that are not written yet.
+    /// Whether full parts, other than the first, wait to be written.
     package var hasFullParts: Bool { !waiting.isEmpty }
 
     /// Writes the full parts after the first, so that a long transaction does not keep them in
@@ -178,8 +178,8 @@ package struct HistoryRecorder: Sendable {
 
     /// Writes the remaining parts, and removes old transactions that exceed the limits.
     ///
-    /// If a program without support for histories has committed, an earlier commit is missing. The
-    /// history then begins again with this transaction.
+    /// If a program without support for histories made the previous commit, the history lacks that
+    /// commit. The history then begins again with this transaction.
     ///
     /// - Parameters:
     ///   - settings: The stored settings, as JSON text.
@@ -208,7 +208,7 @@ package struct HistoryRecorder: Sendable {
                 preceding = header.precedingByteCount &+ UInt64(bytes.count) &+ header.laterByteCount
                 lastTime = header.time
             } else {
-                // No token before the gap remains valid, so the transactions are removed.
+                // No token before the gap remains valid, so the transactions before the gap are removed.
                 while try entries.removeHistory(before: place, limit: .max) > 0 {}
                 kept = HistorySettings(after: previous, time: kept.startTime, retention: kept.retention)
                 preceding = 0

@@ -16,7 +16,7 @@ public struct HistoryRequest: Sendable, Hashable, Adjustable {
     public var token: HistoryToken?
     /// The author whose transactions are read; nil for all authors.
     public var author: String?
-    /// The entity whose changes are read, including subentities; nil for all entities.
+    /// The entity whose objects' changes are read, with its subentities; nil for all entities.
     ///
     /// Link changes are read for all entities with the same root entity.
     public var entity: EntityName?
@@ -40,8 +40,8 @@ public struct HistoryRequest: Sendable, Hashable, Adjustable {
 /// }
 /// ```
 ///
-/// Commits remove transactions that are too old or exceed the size, but never the last one. The
-/// space of removed transactions in the file is reused; see ``StoreMaintenance``.
+/// Commits remove the transactions that exceed a limit, but never the last transaction. Later
+/// changes reuse the space of removed transactions in the file; see ``StoreMaintenance``.
 public struct HistoryRetention: Sendable, Hashable {
     /// The maximum age of a transaction in days; nil for no limit.
     ///

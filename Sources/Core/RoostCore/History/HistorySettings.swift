@@ -39,7 +39,7 @@ package struct HistorySettings: Hashable, Sendable {
         }
     }
 
-    /// A cache of the last text and its settings, because each commit reads the same text.
+    /// A cache of the last decoded text and its settings, because each commit reads the same text.
     private static let last = Mutex<(bytes: [UInt8], settings: HistorySettings)?>(nil)
 
     /// Reads the JSON text of settings.
@@ -118,7 +118,7 @@ extension StoreOptions {
     /// Returns whether opening the store with these options changes its history.
     ///
     /// - Parameters:
-    ///   - settings: The settings of the history; nil for a store that records none.
+    ///   - settings: The settings of the history; nil for a store that records no history.
     ///   - location: The location of the store.
     /// - Returns: Whether the history changes.
     /// - Throws: `readOnly` if the history changes and the store is opened read-only;

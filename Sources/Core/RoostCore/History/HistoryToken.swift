@@ -1,6 +1,6 @@
 /// A position in the history of one store.
 ///
-/// Save a token to continue after it later, even after a restart of the program:
+/// Save a token, so that a later run of the program can read the transactions after it:
 ///
 /// ```swift
 /// for transaction in try store.history(after: token) {
@@ -19,7 +19,8 @@ public struct HistoryToken: Hashable, Sendable {
     package let position: UInt64
     /// A part of the transaction's checksum.
     ///
-    /// It shows whether the store was restored to an older state and then changed differently.
+    /// If the store was restored to an older state and then changed differently, its transaction at
+    /// this position has another mark.
     package let mark: UInt32
 
     /// Creates a token.

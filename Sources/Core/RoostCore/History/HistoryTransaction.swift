@@ -15,24 +15,24 @@ public struct HistoryTransaction: Sendable, Hashable {
         case commit
         /// A bulk load, such as a large batch insert, into a store that already contained objects.
         ///
-        /// All new objects are listed.
+        /// ``HistoryTransaction/changes`` lists all new objects.
         case load
         /// A bulk load into an empty store, or a migration.
         ///
-        /// No objects are listed, because every object may be new.
+        /// ``HistoryTransaction/changes`` is empty, because every object may be new.
         case wholeLoad
         /// An acceptance of changes that another program made.
         ///
-        /// No objects are listed, because every object may have changed.
+        /// ``HistoryTransaction/changes`` is empty, because every object may have changed.
         case acceptedChanges
     }
 
-    /// The token for reading the transactions after this one.
+    /// The token for reading the transactions that follow this transaction.
     ///
-    /// If ``isComplete`` is false, this is the token of the previous transaction, so that no change
-    /// is skipped.
+    /// If ``isComplete`` is false, this is the token of the previous transaction. Reading after the
+    /// token then repeats this transaction, and skips no change.
     public package(set) var token: HistoryToken
-    /// The time of the transaction; never earlier than the time of a previous transaction.
+    /// The time of the transaction; never earlier than the times of previous transactions.
     public package(set) var date: Date
     /// The author that the writer specified.
     public let author: String?
@@ -46,8 +46,8 @@ public struct HistoryTransaction: Sendable, Hashable {
     public package(set) var changes: [HistoryChange]
     /// The links that the writer added, moved and removed.
     ///
-    /// Links that already had the requested state, or were removed with a deleted object, are not
-    /// listed.
+    /// The list omits links that already had the requested state, and links that the store removed
+    /// because it deleted an object.
     public package(set) var linkChanges: [HistoryLinkChange]
     /// Whether this value contains the end of the transaction.
     ///
@@ -73,8 +73,8 @@ public struct HistoryChange: Sendable, Hashable {
     public let kind: Kind
     /// The names of the attributes and to-one relationships that an update changed, sorted.
     ///
-    /// A to-one relationship is also listed if only the object's place in the ordered inverse
-    /// changed. Empty for inserts and deletes.
+    /// The list is empty for inserts and deletes. A changed position in an ordered inverse counts
+    /// as a change of the to-one relationship.
     public package(set) var changedProperties: [String]
     /// The last values of a deleted object, for the attributes with
     /// ``AttributeDescription/preservesValueInHistoryOnDeletion``.
@@ -85,9 +85,14 @@ public struct HistoryChange: Sendable, Hashable {
 public struct HistoryLinkChange: Sendable, Hashable {
     /// The relationship that owns the link.
     public let relationship: RelationshipName
-    /// The source, with the entity that the relationship declares.
+    /// The ID of the source object.
+    ///
+    /// Its entity is the relationship's source entity, even if the object belongs to a subentity.
     public let source: ObjectID
-    /// The target, with the entity that the relationship declares.
+    /// The ID of the target object.
+    ///
+    /// Its entity is the relationship's destination entity, even if the object belongs to a
+    /// subentity.
     public let target: ObjectID
     /// Whether the link was added or moved; false if it was removed.
     public let isAdded: Bool

@@ -1,4 +1,4 @@
-/// The features that a program must support to open a store, as listed in the store.
+/// The list in a store of the features that a program must support to open the store.
 package struct RequiredFeatures: Sendable {
     private static let known: Set<String> = ["history"]
 

@@ -26,7 +26,7 @@ public import Foundation
 /// ])
 /// ```
 ///
-/// To change any other property, use ``Adjustable/with(_:)``.
+/// For settings without a parameter here, use ``Adjustable/with(_:)``.
 extension AttributeDescription {
     /// Returns a text attribute.
     ///
@@ -129,8 +129,8 @@ extension AttributeDescription {
 
     /// Returns an attribute for the bytes of an encoded value.
     ///
-    /// Contexts encode a `Codable` value as JSON. The model stores the name of a `transformer`,
-    /// which is never applied.
+    /// Contexts encode a `Codable` value as JSON. The model preserves the name of Core Data's value
+    /// transformer (`transformer`), but Roost never applies the transformer.
     public static func transformable(
         _ name: String, isOptional: Bool = true, transformer: String? = nil, valueClass: String? = nil
     ) -> Self {
@@ -144,13 +144,15 @@ extension AttributeDescription {
         Self(name, type: .composite, isOptional: isOptional, elements: elements)
     }
 
-    /// Returns a derived attribute, which contexts and batch requests compute from an expression
-    /// such as `author.name`, `canonical:(title)`, `tracks.@count` or `now()`.
+    /// Returns a derived attribute, whose values contexts and batch requests compute.
+    ///
+    /// Examples of the expression are `author.name`, `canonical:(title)`, `tracks.@count` and
+    /// `now()`.
     public static func derived(_ name: String, type: AttributeType, from expression: String) -> Self {
         Self(name, type: type).with { $0.derivationExpression = expression }
     }
 
-    /// Returns the attribute with `oldName` as its name in the previous version of the model.
+    /// Returns the attribute with a note that the previous version of the model calls it `oldName`.
     public func renamed(from oldName: String) -> Self {
         var result = self
         result.renamingIdentifier = oldName

@@ -13,22 +13,26 @@ public struct AttributeDescription: Hashable, Sendable, Adjustable {
     public var type: AttributeType
     /// Whether the attribute may be null.
     public var isOptional: Bool
-    /// Whether the attribute is transient, so that stores do not save it.
+    /// Whether the attribute is transient: stores do not save its values.
     public var isTransient: Bool = false
-    /// The value for new objects, with the type of the attribute; null for no default.
+    /// The attribute's value in new objects, of the attribute's type; null for no default.
     public var defaultValue: Value
     /// The limits of a value.
     ///
-    /// Contexts, batch requests and `Store` enforce them. ``PersistentStore/commit(_:)`` does not
-    /// enforce them; ``checkStore(_:limit:)`` reports values that violate them.
+    /// Contexts, batch requests and `Store` enforce the limits. ``PersistentStore/commit(_:)`` does
+    /// not, but ``checkStore(_:limit:)`` reports values that violate the limits.
     public var validation: AttributeValidation = AttributeValidation()
     /// The elements of a composite attribute; empty for every other type.
     public var elements: [AttributeDescription]
     /// The expression of a derived attribute (`articles.@count`); nil for any other attribute.
     package var derivationExpression: String? = nil
-    /// The name of Core Data's value transformer, which is stored but never applied.
+    /// The name of Core Data's value transformer.
+    ///
+    /// Roost preserves the name, but never applies the transformer.
     package var valueTransformerName: String? = nil
-    /// The class of a transformable value; no store uses it.
+    /// The name of the class of transformable values, for generated code.
+    ///
+    /// Stores do not use it.
     package var attributeValueClassName: String? = nil
     /// Whether large data may be stored outside the record.
     ///
@@ -36,8 +40,8 @@ public struct AttributeDescription: Hashable, Sendable, Adjustable {
     package var allowsExternalBinaryDataStorage: Bool = false
     /// Whether the history preserves the value when the object is deleted.
     ///
-    /// Such values may be personal data, and stay in the store until the history is removed; see
-    /// ``HistoryChange/preservedValues``.
+    /// ``HistoryChange/preservedValues`` returns these values. They may be personal data, and stay
+    /// in the store until the history is removed.
     public var preservesValueInHistoryOnDeletion: Bool = false
     /// Whether a system-wide search index should include the value.
     ///
@@ -78,9 +82,9 @@ public struct AttributeDescription: Hashable, Sendable, Adjustable {
 /// let track = EntityDescription("Track", attributes: [code])
 /// ```
 public struct AttributeValidation: Hashable, Sendable {
-    /// The minimum number or date, with the type of the attribute.
+    /// The minimum number or date, of the attribute's type.
     public var minimum: Value
-    /// The maximum number or date, with the type of the attribute.
+    /// The maximum number or date, of the attribute's type.
     public var maximum: Value
     /// The minimum length of a string in code points.
     public var minimumLength: Int?

@@ -1,11 +1,13 @@
 internal import Foundation
 
-/// The properties of one entity that batch requests can set, and the rules for its records.
+/// The properties of one entity that batch requests can set, and the rules for these properties.
 package struct BatchProperties {
     /// A property that can be set.
     package enum Property {
-        /// An attribute with a single field, an element of a composite, or the object's position in
-        /// an ordered inverse relationship.
+        /// A property with a single field, except a to-one relationship.
+        ///
+        /// It is an attribute, an element of a composite, or the object's position in an ordered
+        /// inverse relationship.
         case field(RecordLayout.Field)
         /// A composite as a whole.
         case composite(RecordLayout.Field)
@@ -15,7 +17,7 @@ package struct BatchProperties {
 
     package let entity: ManagedObjectModel.Entity
     let model: ManagedObjectModel
-    /// The fields that must have a value.
+    /// The fields of mandatory attributes and mandatory to-one relationships.
     package let mandatory: [RecordLayout.Field]
     /// The fields of mandatory elements of composites, each with the marker field of its composite.
     ///
@@ -26,7 +28,7 @@ package struct BatchProperties {
 
     /// The fields of elements with a default value, each with the marker field of its composite.
     ///
-    /// An element comes before the elements in it.
+    /// A composite element precedes its own elements.
     package let elementDefaults:
         [(composite: RecordLayout.Field, element: RecordLayout.Field, attribute: AttributeDescription)]
 
@@ -66,10 +68,10 @@ package struct BatchProperties {
         }
     }
 
-    /// Returns the property with this name, or the element of a composite with this dotted path.
+    /// Returns the property with a name, or the element of a composite at a dotted path.
     ///
-    /// - Throws: `unknownProperty`, also for a transient attribute; `invalidRequest` for a to-many
-    ///   relationship and a derived attribute.
+    /// - Throws: `unknownProperty` for an unknown name or a transient attribute; `invalidRequest`
+    ///   for a to-many relationship or a derived attribute.
     package func property(_ name: String) throws(StoreError) -> Property {
         if let relationship = entity.relationship(name) {
             guard !relationship.isToMany, let field = entity.layout.field(name) else {
@@ -109,15 +111,15 @@ package struct BatchProperties {
             "'\(entity.name).\(relationship.name.name)' refers to many objects, which a batch request cannot set; \(remedy)."
     }
 
-    /// Calls `body` for each field to set, including the markers of composites that contain the
-    /// property.
+    /// Calls `body` with each field to set and the field's new value.
     ///
-    /// If `body` gets a field twice, the last value counts.
+    /// The fields include the markers of the composites that contain the property. If `body` gets a
+    /// field twice, only the last value counts.
     ///
     /// - Parameters:
     ///   - value: The value, of any type.
     ///   - property: The property. For a to-one relationship, `value` is not checked.
-    ///   - owner: Returns a description of the owner of the value, for messages.
+    ///   - owner: Returns the name of the value's owner, such as an object, for messages.
     ///   - body: The function to call for each field.
     /// - Throws: `invalidValue` if the value does not fit the property; `unknownProperty` for an
     ///   element that the composite does not have.
@@ -150,7 +152,7 @@ package struct BatchProperties {
         }
     }
 
-    /// Marks the composites that contain a field as present.
+    /// Sets the markers of all composites that contain a field.
     private func markComposites(
         around field: RecordLayout.Field, _ body: (RecordLayout.Field, Value) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -194,9 +196,9 @@ package struct BatchProperties {
 extension Value {
     /// Returns the value converted to the type of a field of this kind, or nil.
     ///
-    /// An integer stays an integer for every numeric field. For an integer field, doubles and
-    /// decimals are converted to integers if they are whole. A double is converted to the decimal
-    /// that its shortest text represents, and a decimal to the nearest double. Booleans and the
+    /// An integer stays an integer for every numeric field. For an integer field, whole doubles and
+    /// decimals become integers. For a decimal field, a double becomes the decimal of its shortest
+    /// text. For a floating-point field, a decimal becomes the nearest double. Booleans and the
     /// numbers 0 and 1 are converted to each other, as are strings and URIs.
     package func converted(to kind: RecordLayout.Field.Kind) -> Value? {
         switch (self, kind) {
@@ -228,7 +230,7 @@ extension Value {
     /// be converted.
     ///
     /// Two results are equal if and only if the stored fields are equal. A number that is out of
-    /// range is returned unchanged, and ``RecordBatch/set(_:for:)`` then rejects it.
+    /// the field's range is returned without an error, but ``RecordBatch/set(_:for:)`` rejects it.
     package func stored(as kind: RecordLayout.Field.Kind) -> Value? {
         let converted = converted(to: kind)
         switch (converted, kind) {

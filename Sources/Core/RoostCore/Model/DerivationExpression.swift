@@ -24,11 +24,13 @@ package enum DerivationExpression: Hashable, Sendable {
         case avg
     }
 
-    /// `name`, `author.name`: the value at a path of to-one relationships.
+    /// `name`, `author.name`: the value at a path without to-many relationships.
     case path([String])
-    /// `canonical:(author.name)`: a function of the string at a path.
+    /// `canonical:(author.name)`: a function of the string at such a path.
     case function(Function, [String])
-    /// `friends.@count`, `articles.wordCount.@sum`; the path contains one to-many relationship.
+    /// `friends.@count`, `articles.wordCount.@sum`: an aggregate over the values at a path.
+    ///
+    /// The path contains exactly one to-many relationship.
     case aggregate([String], Aggregate)
     /// `now()`: the time of the save.
     case now

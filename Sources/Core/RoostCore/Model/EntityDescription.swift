@@ -1,6 +1,6 @@
-/// An entity as declared, without inherited properties.
+/// The declaration of an entity, without inherited properties.
 ///
-/// `ManagedObjectModel.Entity` also has the inherited properties.
+/// `ManagedObjectModel.Entity` includes the inherited properties.
 ///
 /// ```swift
 /// let album = EntityDescription(
@@ -14,7 +14,7 @@ public struct EntityDescription: Hashable, Sendable, Adjustable {
     public var name: String
     /// The entity that this entity inherits from; nil for none.
     public var superentityName: String?
-    /// Whether the entity is abstract, so that only its subentities have objects.
+    /// Whether the entity is abstract: only its subentities have objects.
     public var isAbstract: Bool = false
     /// The attributes that the entity itself declares.
     public var attributes: [AttributeDescription]
@@ -22,10 +22,10 @@ public struct EntityDescription: Hashable, Sendable, Adjustable {
     public var relationships: [RelationshipDescription]
     /// The fetched properties that the entity itself declares.
     public var fetchedProperties: [FetchedPropertyDescription] = []
-    /// Groups of attributes or to-one relationships whose combined values must be unique among the
-    /// entity's objects.
+    /// The names of the properties in each uniqueness constraint.
     ///
-    /// An object with a null value in a group never violates the group's constraint.
+    /// The combined values of these attributes and to-one relationships must be unique among the
+    /// entity's objects. An object with a null among the values never violates the constraint.
     public var uniquenessConstraints: [[String]]
     /// The indexes that stores maintain for fetches.
     public var fetchIndexes: [FetchIndexDescription] = []
@@ -55,9 +55,9 @@ public struct EntityDescription: Hashable, Sendable, Adjustable {
     }
 }
 
-/// A fetched property: the objects that a fetch request finds for an object.
+/// A fetched property: a fetch request that finds other objects for an object.
 ///
-/// The model stores the fetched property, but neither stores nor contexts evaluate it.
+/// The model preserves the fetched property, but neither stores nor contexts evaluate it.
 ///
 /// ```swift
 /// var album = EntityDescription("Album", attributes: [.string("title"), .integer16("year")])
@@ -75,7 +75,7 @@ public struct FetchedPropertyDescription: Hashable, Sendable {
     public var predicateFormat: String?
     /// Whether the property may be empty.
     ///
-    /// Roost does not use this setting, but preserves it.
+    /// Roost only preserves this setting.
     public var isOptional: Bool
     /// The user's own notes.
     public var userInfo: [String: String]
@@ -105,25 +105,26 @@ public struct FetchedPropertyDescription: Hashable, Sendable {
 public struct FetchIndexDescription: Hashable, Sendable {
     /// One property of an index.
     public struct Element: Hashable, Sendable {
-        /// The kinds of index.
+        /// The kind of an index.
         public enum Collation: String, Sendable, CaseIterable, Codable {
             /// Ordered by value.
             case binary
             /// Spatial; numbers only.
             ///
-            /// Stored in the model, but not supported by any store yet.
+            /// The model preserves this kind, but no store supports it yet.
             case rTree
         }
 
-        /// An attribute, a to-one relationship, or an element of a composite by its dotted path.
+        /// The name of an attribute or to-one relationship, or the dotted path of a composite's
+        /// element.
         public var property: String
         /// The kind of index.
         public var collation: Collation
-        /// Whether values ascend.
+        /// Whether the index orders the property's values from low to high.
         public var isAscending: Bool
         /// The text of an expression to index instead of a property.
         ///
-        /// Stored in the model, but not supported by any store yet.
+        /// The model preserves the expression, but no store supports it yet.
         public var expression: String?
 
         /// Creates an element.
@@ -143,7 +144,7 @@ public struct FetchIndexDescription: Hashable, Sendable {
     public var elements: [Element]
     /// The text of a predicate that limits the index to some objects.
     ///
-    /// Stored in the model, but stores index every object.
+    /// The model preserves the predicate, but stores index every object.
     public var partialIndexPredicateFormat: String?
 
     /// Creates an index.
@@ -161,7 +162,7 @@ public struct FetchIndexDescription: Hashable, Sendable {
 
 /// A named fetch request of a model.
 ///
-/// The model stores the template, but neither stores nor contexts execute it.
+/// The model preserves the template, but neither stores nor contexts execute it.
 ///
 /// ```swift
 /// let model = try ManagedObjectModel(
@@ -178,7 +179,7 @@ public struct FetchRequestTemplate: Hashable, Sendable {
     public var entityName: String
     /// The predicate in format syntax, with `$VARIABLES`.
     public var predicateFormat: String?
-    /// All other settings of the template in the model file, such as limits, as text.
+    /// The template's other settings in the model file, such as limits, as text by name.
     public var options: [String: String]
 
     /// Creates a template.

@@ -46,7 +46,7 @@ extension ManagedObjectModel {
             self.versionHash = versionHash
         }
 
-        /// Whether the entity is abstract, so that only its subentities have objects.
+        /// Whether the entity is abstract: only its subentities have objects.
         public var isAbstract: Bool { declaration.isAbstract }
         /// Whether other entities inherit from this entity.
         package var hasSubentities: Bool { selfAndSubentities.count > 1 }
@@ -55,7 +55,7 @@ extension ManagedObjectModel {
             let position = selfAndSubentities.firstPosition { $0 >= other }
             return position < selfAndSubentities.count && selfAndSubentities[position] == other
         }
-        /// Returns the attribute with this name, own or inherited.
+        /// Returns the attribute with this name, which the entity declares or inherits.
         public func attribute(_ name: String) -> AttributeDescription? {
             let position = attributes.firstPosition { !ModelResolver.precedes($0.name, name) }
             return position < attributes.count && attributes[position].name == name ? attributes[position] : nil
@@ -70,7 +70,7 @@ extension ManagedObjectModel {
             }
             return found
         }
-        /// Returns the stored relationship with this name, own or inherited.
+        /// Returns the stored relationship with this name, which the entity declares or inherits.
         public func relationship(_ name: String) -> Relationship? {
             let position = relationships.firstPosition { !ModelResolver.precedes($0.name.name, name) }
             return position < relationships.count && relationships[position].name.name == name
@@ -84,19 +84,21 @@ extension ManagedObjectModel {
         public enum Storage: Sendable, Hashable {
             /// To-one: the destination's key in a field of the record.
             case field
-            /// To-many with a to-one inverse: stored as the references of the inverse, the
-            /// relationship with this number.
-            case derived(inverse: Int)
-            /// To-many: stored as the links of the relationship with this number; `isFlipped` is
-            /// true if the links belong to the inverse.
+            /// To-many with a to-one inverse: stored as the references of the inverse.
             ///
-            /// Two to-many relationships that are inverses share the links of the relationship with
-            /// the lower number.
+            /// `inverse` is the number of the inverse relationship.
+            case derived(inverse: Int)
+            /// To-many without a to-one inverse: stored as links.
+            ///
+            /// Two to-many relationships that are inverses share links, which belong to the
+            /// relationship with the lower number, `of`. `isFlipped` is true if `of` is the
+            /// inverse.
             case links(of: Int, isFlipped: Bool)
         }
 
-        /// The position in the model's relationships, which are ordered by the bytes of entity
-        /// name, then relationship name.
+        /// The position in the model's relationships.
+        ///
+        /// They are ordered by the bytes of the entity's name, then of the relationship's name.
         public let number: Int
         /// The declaring entity and the relationship's name.
         public let name: RelationshipName
@@ -117,8 +119,9 @@ extension ManagedObjectModel {
         public var isToMany: Bool { declaration.isToMany }
         /// Whether the destinations have an order.
         public var isOrdered: Bool { declaration.isToMany && declaration.isOrdered }
-        /// Whether the relationship owns links: it is to-many, its inverse is not to-one, and its
-        /// number is not higher than that of the inverse.
+        /// Whether the relationship owns links.
+        ///
+        /// Every to-many relationship does, unless its inverse is to-one or has a lower number.
         package var ownsLinks: Bool { storage == .links(of: number, isFlipped: false) }
         /// Whether the relationship is its own inverse.
         package var isReflexive: Bool { inverse == number }
@@ -126,28 +129,29 @@ extension ManagedObjectModel {
 
     /// A resolved uniqueness constraint in a built model.
     public struct UniquenessConstraint: Sendable, Hashable {
-        /// The position among all constraints of the model: by entity number, then by the bytes of
-        /// the attributes' names.
+        /// The position among all constraints of the model.
+        ///
+        /// They are ordered by entity number, then by the bytes of their property names.
         package let number: Int
         /// The number of the declaring entity.
         ///
-        /// The constraint also applies to its subentities.
+        /// The constraint also applies to objects of the entity's subentities.
         public let entity: Int
-        /// The attributes and to-one relationships, as declared.
+        /// The names of the attributes and to-one relationships, as declared.
         public let attributes: [String]
     }
 
     /// A resolved fetch index in a built model.
     package struct FetchIndex: Sendable, Hashable {
-        /// The position among all indexes of the model: by entity number, then by the bytes of
-        /// their names.
+        /// The position among all indexes of the model.
         ///
-        /// Indexes do not affect version hashes, so compatible models may number them differently.
-        /// A store uses the numbers of the model that is stored in it.
+        /// They are ordered by entity number, then by the bytes of their names. Indexes do not
+        /// affect version hashes, so compatible models may number them differently. A store uses
+        /// the numbers of the model that it contains.
         package let number: Int
         /// The number of the declaring entity.
         ///
-        /// The index also contains objects of its subentities.
+        /// The index also contains objects of the entity's subentities.
         package let entity: Int
         /// The index as declared.
         package let declaration: FetchIndexDescription

@@ -1,8 +1,8 @@
-/// The schema of a store: entities, their properties and relationships.
+/// The schema of a store: entities with their attributes and relationships.
 ///
-/// A model is immutable. The initializer validates it, and reports its problems (`ModelProblem`)
-/// together. The numbers of entities and stored relationships depend only on their names, so
-/// compatible models have the same numbers and record layouts.
+/// A model is immutable. The initializer validates the model, and reports all problems
+/// (`ModelProblem`) in one error. The numbers of entities and stored relationships depend only on
+/// their names, so compatible models have the same numbers and record layouts.
 ///
 /// ```swift
 /// let title = AttributeDescription.string("title", isOptional: false)
@@ -136,8 +136,7 @@ public struct ManagedObjectModel: Sendable {
 }
 
 extension ManagedObjectModel: Hashable {
-    /// Whether both models have equal declarations; the order of entities and properties is
-    /// ignored.
+    /// Whether both models have equal declarations, in any order.
     public static func == (left: Self, right: Self) -> Bool {
         left.resolved === right.resolved
             || (left.resolved.descriptions == right.resolved.descriptions

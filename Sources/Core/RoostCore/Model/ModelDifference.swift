@@ -10,7 +10,7 @@ package struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
         case removed
         /// Both models have the item, with different settings.
         case changed
-        /// Both models have the item with different names, connected by its renaming identifier.
+        /// Both models have the item, under different names with equal renaming identifiers.
         case renamed
     }
 
@@ -20,9 +20,11 @@ package struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
     package let entity: String?
     /// The affected property or fetch index; nil for an entity or the whole model.
     package let property: String?
-    /// The kind of the item that differs, for people, such as `attribute` or `fetch index`.
+    /// A word for the item that differs, such as `attribute` or `fetch index`.
     package let subject: String
-    /// The old name of a renamed item; ``entity`` and ``property`` are the new names.
+    /// The old name of a renamed item, or nil.
+    ///
+    /// ``entity`` and ``property`` contain new names.
     package let formerName: String?
     /// Each setting that differs in a changed or renamed item: `isOptional: true → false`.
     package let details: [String]
@@ -47,7 +49,7 @@ package struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ManagedObjectModel {
-    /// Returns the differences from an older model, by entity, then property.
+    /// Returns the differences from an older model, grouped by entity.
     ///
     /// Every setting is compared, even if it does not change the version hash. Entities, attributes
     /// and relationships with different names count as renamed if their renaming identifiers are
@@ -87,7 +89,7 @@ private struct ModelComparison {
         ("fetchIndexes", "fetch index", []),
     ]
 
-    /// The keys of an entity that affect its version hash, in addition to its properties.
+    /// The keys of an entity, other than ``sections``, that affect its version hash.
     private static let hashedEntityKeys: Set<String> = [
         "superentity", "isAbstract", "versionHashModifier", "uniquenessConstraints",
     ]
@@ -149,7 +151,8 @@ private struct ModelComparison {
 
     /// Returns the old names of renamed items, by new names.
     ///
-    /// As in a migration, items are matched by their renaming identifier, or else by name.
+    /// As in a migration, items match if they have the same renaming identifier. The identifier is
+    /// the item's name by default.
     private static func formerNames(_ old: [String: String?], _ new: [String: String?]) -> [String: String] {
         var byIdentifier: [String: String] = [:]
         for (name, identifier) in old.sorted(by: { $0.key < $1.key }) where new[name] == nil {
@@ -163,8 +166,9 @@ private struct ModelComparison {
         return result
     }
 
-    /// Returns descriptions of changed stored inverses, by the names of relationships that both
-    /// versions declare.
+    /// Returns a description of each changed stored inverse, by the relationship's name.
+    ///
+    /// Only relationships that both versions of the entity declare are compared.
     private static func changedInverses(
         _ before: ManagedObjectModel.Entity, old: ManagedObjectModel, after: ManagedObjectModel.Entity,
         new: ManagedObjectModel
@@ -186,7 +190,8 @@ private struct ModelComparison {
 
     /// Compares two versions of an entity.
     ///
-    /// `changedInverses` contains descriptions of changed inverses, by the relationship's name.
+    /// `changedInverses` contains a description of each changed stored inverse, by the
+    /// relationship's name.
     private mutating func compare(
         _ old: ManagedObjectModel.Entity, new: ManagedObjectModel.Entity, changedInverses: [String: String]
     ) {
@@ -234,7 +239,7 @@ private struct ModelComparison {
                 let changes = changes(old, new: new, except: formerName == nil ? [] : ["renamingIdentifier"])
                 let inverse = changedInverses[name]
                 guard !changes.isEmpty || inverse != nil || formerName != nil else { continue }
-                // Properties that stores do not save do not affect the hash.
+                // Transient properties do not affect the hash.
                 let isHashed = !section.hashed.isEmpty && !(isTransient(old) && isTransient(new))
                 let changesHash =
                     inverse != nil
@@ -262,7 +267,7 @@ private struct ModelComparison {
         }
     }
 
-    /// Whether the keys belong to a property that stores do not save.
+    /// Whether the keys describe a transient property, which stores do not save.
     private func isTransient(_ keys: [String: JSONNode.Content]) -> Bool { text(keys["isTransient"]) == "true" }
 
     /// Whether the elements of two composites differ in a setting that affects the version hash.

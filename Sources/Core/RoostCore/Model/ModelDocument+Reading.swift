@@ -14,8 +14,8 @@ extension ModelDocument {
     static func read(_ bytes: [UInt8]) throws(StoreError) -> Parts {
         let node = try JSONNode.document(
             bytes, acceptsJSON5: true, as: "The model document", code: .invalidModel)
-        // The version is checked first, because a newer document may contain keys that are unknown
-        // here.
+        // The version is checked first, because a newer document may contain keys that this program
+        // does not know.
         try JSONObjectReader.requireVersion(formatVersion, of: node, named: "model document")
         let problems = JSONProblems(of: bytes)
         let parts = ModelDocumentReader(problems: problems).model(node)
@@ -26,7 +26,7 @@ extension ModelDocument {
     }
 }
 
-/// Converts the tree of a document to descriptions, and collects problems.
+/// Converts a document's JSON to descriptions, and collects the document's problems.
 private struct ModelDocumentReader {
     let problems: JSONProblems
 
@@ -55,7 +55,7 @@ private struct ModelDocumentReader {
         JSONObjectReader(node, path: path, keys: keys, problems: problems)
     }
 
-    /// Reads the named items in the object at a key.
+    /// Reads the items of the JSON object at a key; each member's key is the name of an item.
     private func each<Thing>(
         _ reader: JSONObjectReader, key: String, _ read: (String, JSONNode, String) -> Thing?
     ) -> [Thing] {

@@ -32,9 +32,9 @@ enum ModelDocument {
 extension ManagedObjectModel {
     /// Reads a model document (`*.roostmodel.json`, see MODEL-FORMAT.md); JSON5 is accepted.
     ///
-    /// - Throws: ``StoreError`` with code `invalidModel` that lists the problems, each with its
-    ///   position in the document or its entity and property; `unsupportedVersion` for a document
-    ///   with a newer format.
+    /// - Throws: ``StoreError`` with code `invalidModel` that lists the problems, each with a
+    ///   position in the document, or with the affected entity and property; `unsupportedVersion`
+    ///   for a document with a newer format.
     public init(document: [UInt8]) throws(StoreError) {
         let parts = try ModelDocument.read(document)
         try self.init(
@@ -45,8 +45,8 @@ extension ManagedObjectModel {
 
     /// Returns the model as a document: valid JSON in a stable order, with one property per line.
     ///
-    /// Settings with their default values are omitted. Equal models have equal documents, and
-    /// reading a document returns an equal model.
+    /// The document omits settings that have their default values. Equal models have equal
+    /// documents, and reading a document returns an equal model.
     public func document() -> [UInt8] { JSONText.bytes(ModelDocument.node(of: self), style: .pretty(blockDepth: 4)) }
 }
 

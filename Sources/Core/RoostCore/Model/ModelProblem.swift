@@ -26,13 +26,13 @@ package struct ModelProblem: Hashable, Sendable, CustomStringConvertible {
 extension StoreError {
     /// Returns an error that lists the problems of a model, one on each line.
     ///
-    /// If a message cannot contain all problems, it lists the first ones and the number of the
+    /// If the problems do not fit into a message, it lists the first ones and the number of the
     /// others.
     package static func invalidModel(_ problems: [ModelProblem]) -> StoreError {
         StoreError(.invalidModel, list("The model is not valid:", problems: problems))
     }
 
-    /// Returns a title and a line for each problem, as many as fit into a message.
+    /// Returns a title, followed by the lines of as many problems as fit into a message.
     package static func list(_ title: String, problems: [some CustomStringConvertible]) -> String {
         var text = title
         for (number, problem) in problems.enumerated() {

@@ -1,13 +1,14 @@
-/// A declaration in a model that has no effect in Roost's stores.
+/// A remark about a declaration that has no effect in Roost's stores.
 ///
-/// Stores save the declaration with their model. ``ManagedObjectModel/remarks`` lists all remarks:
+/// Stores save the declaration as part of their model. ``ManagedObjectModel/remarks`` lists the
+/// remarks about a model:
 ///
 /// ```swift
 /// for remark in model.remarks { print(remark) }
 /// // Place.byDistance: spatial index: no store keeps one, and fetches do not use it
 /// ```
 package struct ModelRemark: Hashable, Sendable, CustomStringConvertible {
-    /// The kinds of declarations that stores ignore.
+    /// The kind of a declaration without effect in stores.
     package enum Kind: String, Sendable, CaseIterable, Codable {
         /// An index with an element that is an expression.
         case expressionIndex
@@ -24,7 +25,7 @@ package struct ModelRemark: Hashable, Sendable, CustomStringConvertible {
         /// A derived attribute.
         case derivedAttribute
 
-        /// The declaration and the consequence, as text for people.
+        /// The kind of declaration and the consequence, as text for people.
         var text: String {
             switch self {
             case .expressionIndex: "index of an expression: no store keeps one, and fetches do not use it"
@@ -41,7 +42,7 @@ package struct ModelRemark: Hashable, Sendable, CustomStringConvertible {
 
     /// The kind of declaration.
     package let kind: Kind
-    /// The affected entity; for a fetch request template, the fetched entity.
+    /// The entity that contains the declaration; for a fetch request template, the fetched entity.
     package let entity: String
     /// The name of the property, index or template.
     package let name: String
@@ -56,9 +57,9 @@ package struct ModelRemark: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ManagedObjectModel {
-    /// The remarks, by kind, then entity.
+    /// The remarks about the model, ordered by kind, then by entity.
     ///
-    /// Conversions, loads and migrations report them when they create a store.
+    /// Conversions, loads and migrations report the remarks when they create a store.
     package var remarks: [ModelRemark] {
         var remarks: [ModelRemark] = []
         for entity in entityDescriptions {
@@ -98,7 +99,7 @@ extension ManagedObjectModel {
         }
     }
 
-    /// Returns the remarks as lines of a report: one for each kind, with the first few names.
+    /// Returns a report of the remarks, with one line for each kind and up to five names in a line.
     ///
     /// - Parameter known: A model whose remarks are omitted; nil for none.
     /// - Returns: The lines, ordered by kind.

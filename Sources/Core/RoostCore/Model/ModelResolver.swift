@@ -8,9 +8,9 @@ enum ModelResolver {
         let numbers = Dictionary(entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         let parents = entities.map { $0.superentityName.flatMap { numbers[$0] } }
 
-        /// Returns the entity itself, then its superentities up to the root.
+        /// Returns the numbers of an entity and its superentities, from the entity up to the root.
         ///
-        /// Validation excludes cycles; the limit is a safeguard.
+        /// Validation excludes cycles; the limit of the loop is a safeguard.
         func lineage(_ number: Int) -> [Int] {
             var line = [number]
             while line.count <= entities.count, let parent = parents[line[line.count - 1]] { line.append(parent) }
@@ -50,7 +50,7 @@ enum ModelResolver {
     /// Assigns numbers to the uniqueness constraints and fetch indexes of entities.
     ///
     /// - Parameter entities: The entities in the order of their numbers.
-    /// - Returns: The constraints and indexes that each entity declares.
+    /// - Returns: For each entity, the constraints and indexes that the entity itself declares.
     private static func numberedKeys(
         of entities: [EntityDescription]
     ) -> (constraints: [[ManagedObjectModel.UniquenessConstraint]], indexes: [[ManagedObjectModel.FetchIndex]]) {
@@ -77,7 +77,7 @@ enum ModelResolver {
         let drafts: [[RecordLayout.Draft]]
     }
 
-    /// Returns the properties of each entity in order, including inherited ones.
+    /// Returns the sorted properties of each entity, including inherited ones.
     private static func inherited(
         by entities: [EntityDescription], relationships: [ManagedObjectModel.Relationship], lineages: [[Int]],
         subentities: [[Int]]
@@ -85,8 +85,8 @@ enum ModelResolver {
         var declared = entities.map { _ in [ManagedObjectModel.Relationship]() }
         for relationship in relationships { declared[relationship.source].append(relationship) }
 
-        // Inherited properties are already sorted, so an entity's own properties are merged into
-        // them. Superentities are processed first.
+        // Superentities are processed first. So an entity's inherited properties are already sorted,
+        // and its own properties are merged into them.
         var attributes = entities.map { _ in [AttributeDescription]() }
         var allRelationships = declared.map { _ in [ManagedObjectModel.Relationship]() }
         var drafts = entities.map { _ in [RecordLayout.Draft]() }
@@ -137,8 +137,8 @@ enum ModelResolver {
     /// Whether a name comes before another one in byte order.
     static func precedes(_ left: String, _ right: String) -> Bool { left.utf8.lexicographicallyPrecedes(right.utf8) }
 
-    /// Returns the entity with its declarations in a fixed order, so that their order does not
-    /// affect equality.
+    /// Returns the entity with sorted declarations, so that their original order does not affect
+    /// equality.
     private static func canonical(_ entity: EntityDescription) -> EntityDescription {
         var entity = entity
         entity.attributes.sort { precedes($0.name, $1.name) }
@@ -208,8 +208,8 @@ enum ModelResolver {
 
     /// Returns the record fields of an attribute.
     ///
-    /// A composite has a marker and the fields of its elements. An attribute without a type has no
-    /// fields.
+    /// A composite has a marker field and the fields of its elements. An attribute without a type
+    /// has no fields.
     private static func fields(of attribute: AttributeDescription, prefix: String) -> [RecordLayout.Draft] {
         let name = prefix + attribute.name
         let kind: RecordLayout.Field.Kind
@@ -238,8 +238,8 @@ enum ModelResolver {
 
     /// Returns the record fields of a relationship.
     ///
-    /// A to-one relationship has a reference, and an order if the inverse is ordered. A to-many
-    /// relationship has no fields.
+    /// A to-one relationship has a reference field, and also an order field if its inverse is
+    /// ordered. A to-many relationship has no fields.
     private static func fields(
         of relationship: ManagedObjectModel.Relationship, hasSubentities: Bool
     ) -> [RecordLayout.Draft] {

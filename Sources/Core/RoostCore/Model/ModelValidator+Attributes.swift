@@ -162,7 +162,7 @@ extension ModelValidator {
                 current = nil
             case .relationship(let relationship):
                 if relationship.isToMany { found += 1 }
-                // The check of that relationship reports a missing destination.
+                // If the destination is missing, `checkRelationship` reports this.
                 guard let destination = numbers[relationship.destinationEntityName] else { return }
                 current = destination
             case .fetched:
@@ -183,7 +183,7 @@ extension ModelValidator {
 }
 
 extension AttributeType {
-    /// Whether the type is a number or a date, so that its values can have a minimum and a maximum.
+    /// Whether values of the type are numbers or dates, which can have a minimum and a maximum.
     var isNumberOrDate: Bool { self == .date || isNumber }
 
     var isNumber: Bool {

@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension ManagedObjectModel {
-    /// The maximum number of bytes of a name in a model, in UTF-8.
+    /// The maximum length of a name in a model, in bytes of UTF-8.
     package static let maximumNameByteCount = 255
     /// The names that properties cannot have, because every object already has members with these
     /// names.
@@ -18,8 +18,8 @@ extension ModelValidator {
     /// Each text continues a phrase such as "The property's".
     static func nameProblems(_ name: String) -> [String] {
         var problems = labelProblems(name)
-        // '.' separates the parts of paths, '#' occurs in the field names of positions in ordered
-        // relationships, and '/' separates the parts of object URIs.
+        // '.' separates the parts of paths, and '/' separates the parts of object URIs. '#' occurs in
+        // the names of fields that contain positions in ordered relationships.
         for separator in [".", "#", "/"] where name.contains(separator) {
             problems.append("name contains '\(separator)'.")
         }

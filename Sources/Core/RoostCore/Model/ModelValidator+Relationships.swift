@@ -46,8 +46,8 @@ extension ModelValidator {
                     "The inverse \(place) \(named), not this relationship; give one of them another inverse or none.")
             return
         }
-        // The destination of the inverse must have this relationship. The check of the inverse
-        // reports a missing destination.
+        // The inverse's destination must declare or inherit this relationship. If that destination is
+        // missing, the check of the inverse reports this.
         guard let back = numbers[inverse.destinationEntityName] else { return }
         if !line(of: back).contains(number) {
             add(

@@ -1,18 +1,18 @@
 /// Finds the problems in a model's description.
 ///
-/// Declarations that occur in Core Data models are valid, for example relationships without
-/// inverse, transient attributes without a type, names that differ only in case, and mandatory
-/// attributes without default.
+/// Core Data models may contain relationships without an inverse, transient attributes without a
+/// type, names that differ only in case, and mandatory attributes without a default. So such
+/// declarations are valid.
 package struct ModelValidator {
     /// The maximum number of entities in a model, and of fields in an entity's records.
     ///
-    /// Records store each of these numbers in two bytes.
+    /// A record stores its entity number and its number of fields in two bytes each.
     static let maximumCount = Int(UInt16.max)
     /// The maximum total number of fields of all entities, including inherited fields.
     ///
     /// The sum of the entities' depths has the same limit. The depth of an entity is the number of
-    /// entities from the entity up to its root. The limits bound the cost of a built model, whose
-    /// entities contain all inherited fields.
+    /// entities from the entity up to its root. The limits bound the size of a built model, because
+    /// each of its entities contains all inherited fields.
     package static let maximumInheritedCount = 1_000_000
     static let maximumCompositeDepth = 16
     /// The names of members that every object already has.
@@ -27,9 +27,9 @@ package struct ModelValidator {
         case fetched
     }
 
-    /// Returns the problems; empty for a valid model.
+    /// Returns the problems of a model; empty for a valid model.
     ///
-    /// If names are too long or the model is too large, other problems are not found.
+    /// If names are too long or the model is too large, other problems are not reported.
     static func problems(
         entities: [EntityDescription], configurations: [String: [String]],
         fetchRequestTemplates: [FetchRequestTemplate]
@@ -45,7 +45,7 @@ package struct ModelValidator {
     let entities: [EntityDescription]
     /// For each name, the number of the first entity with this name.
     let numbers: [String: Int]
-    /// The number of each entity's superentity, if any.
+    /// For each entity, the number of its superentity, or nil.
     let parents: [Int?]
     /// The properties that each entity itself declares.
     let properties: [[String: Property]]
@@ -74,8 +74,8 @@ package struct ModelValidator {
 
     mutating func add(_ entity: String?, message: String) { add(entity, property: nil, message: message) }
 
-    /// Returns the end of a message about an unknown name: `; did you mean 'Track'?` if a name is
-    /// similar, otherwise a period.
+    /// Returns the end of a message about an unknown name: `; did you mean 'Track'?` if a known
+    /// name is similar, otherwise a period.
     package static func hint(_ name: String, among names: some Sequence<String>) -> String {
         nearestName(to: name, among: Array(names)).map { "; did you mean '\($0)'?" } ?? "."
     }
@@ -90,7 +90,7 @@ package struct ModelValidator {
 
     // MARK: Inheritance
 
-    /// Returns the entity, then its superentities up to the root; stops at a cycle.
+    /// Returns the numbers of an entity and its superentities, up to the root or to a cycle.
     func line(of number: Int) -> [Int] {
         var line = [number]
         var seen: Set<Int> = [number]
@@ -109,7 +109,7 @@ package struct ModelValidator {
     /// Returns the names of all properties of an entity, for hints.
     func propertyNames(of number: Int) -> [String] { line(of: number).flatMap { properties[$0].keys.sorted() } }
 
-    /// Checks the limits that bound the cost of all other checks.
+    /// Checks the lengths of names and the size of the model, which bound the cost of other checks.
     private mutating func checkModel() {
         checkNameLengths()
         guard isBounded else { return }
@@ -120,7 +120,7 @@ package struct ModelValidator {
         }
         var depths = entities.map { _ in 0 }
         fieldCounts = entities.map { entity in
-            // A relationship has at most two fields: a reference, and a place in the inverse.
+            // A relationship has at most two fields: a reference, and a position in the inverse.
             entity.attributes.reduce(0) { $0 + Self.fieldCount($1, depth: 0) } + entity.relationships.count * 2
                 + entity.fetchedProperties.count
         }
@@ -136,7 +136,8 @@ package struct ModelValidator {
 
     /// Reports names of entities, properties and elements that are too long.
     ///
-    /// If there are any, no other checks follow, because their messages would contain these names.
+    /// If a name is too long, no other checks follow, because their messages would contain the
+    /// name.
     private mutating func checkNameLengths() {
         for entity in entities {
             if Self.isTooLong(entity.name) { add(entity.name, message: "The entity's \(Self.lengthProblem)") }

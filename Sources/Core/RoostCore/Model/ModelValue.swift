@@ -26,9 +26,9 @@ enum ModelValue {
         }
     }
 
-    /// Returns the value of JSON content for an attribute of a type.
+    /// Returns the value that JSON content represents for an attribute type.
     ///
-    /// Reports content that does not fit, and returns null for it.
+    /// If the content does not fit the type, reports a problem and returns null.
     static func value(
         _ node: JSONNode, type: AttributeType, elements: [AttributeDescription], path: String, problems: JSONProblems
     ) -> Value {
@@ -73,10 +73,9 @@ enum ModelValue {
         }
     }
 
-    /// Whether the content is a number of the right form, such as a whole number for an integer
-    /// type.
+    /// Whether content that does not fit a type is a number that is out of range.
     ///
-    /// If such a number does not fit the type, it is out of range.
+    /// Such a number has the right form, for example a whole number for an integer type.
     private static func isOutOfRange(_ node: JSONNode, type: AttributeType) -> Bool {
         switch (type, node.content) {
         case (.integer16, _), (.integer32, _), (.integer64, _): node.isWholeNumber

@@ -10,13 +10,13 @@
 /// // Deleting an album deletes its tracks, and removes the album from its label.
 /// ```
 public enum DeleteRule: String, Sendable, CaseIterable, Codable {
-    /// Does nothing; to-one references of the destinations become dangling.
+    /// Changes no destination; the destinations' to-one references to the object become dangling.
     case noAction
-    /// Removes the reference to the object from the destinations.
+    /// Removes the references to the object from the destinations.
     case nullify
     /// Deletes the destinations too.
     case cascade
-    /// Refuses the delete if destinations exist that are not deleted too.
+    /// Refuses to delete the object if a destination exists that is not deleted too.
     case deny
 }
 
@@ -38,7 +38,7 @@ public struct RelationshipDescription: Hashable, Sendable, Adjustable {
     public var destinationEntityName: String
     /// The name of the inverse, which the destination entity declares or inherits; nil for none.
     public var inverseName: String?
-    /// The minimum number of destinations; an optional relationship may also have none.
+    /// The minimum number of destinations; an optional relationship may also be empty.
     public var minCount: Int
     /// The maximum number of destinations; nil for no limit.
     ///
@@ -48,9 +48,9 @@ public struct RelationshipDescription: Hashable, Sendable, Adjustable {
     public var isOrdered: Bool = false
     /// Whether the relationship may be empty.
     public var isOptional: Bool = true
-    /// Whether the relationship is transient, so that stores do not save it.
+    /// Whether the relationship is transient: stores do not save it.
     public var isTransient: Bool = false
-    /// The effect of deleting an object on its destinations.
+    /// The effect of deleting an object on the destinations of this relationship.
     public var deleteRule: DeleteRule = DeleteRule.nullify
     /// Whether a system-wide search index should include the relationship.
     ///

@@ -10,7 +10,7 @@ extension StoreError {
     ///   - store: The name of the store in the message.
     ///   - model: The model of the store.
     ///   - expected: The model that the caller expected.
-    /// - Returns: The error, of code `modelMismatch`.
+    /// - Returns: An error with code `modelMismatch`.
     public static func modelMismatch(
         _ store: String, has model: ManagedObjectModel, expected: ManagedObjectModel
     ) -> StoreError {
@@ -20,7 +20,7 @@ extension StoreError {
         )
     }
 
-    /// Returns the first differences that need a migration, and the number of the others.
+    /// Returns a text with the first differences that need a migration, and the number of others.
     package static func differences(of model: ManagedObjectModel, from old: ManagedObjectModel) -> String {
         let all = model.difference(from: old).filter(\.changesVersionHash)
         let told = all.prefix(toldDifferenceCount).map { difference in

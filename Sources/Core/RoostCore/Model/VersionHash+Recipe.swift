@@ -1,8 +1,8 @@
 extension VersionHash {
     /// An algorithm for version hashes.
     ///
-    /// MODEL-FORMAT.md specifies each recipe, which never changes. Stores contain their model but
-    /// no hashes, so the hashes of every store can be computed with each recipe.
+    /// MODEL-FORMAT.md specifies each recipe. A recipe never changes. Stores contain their model
+    /// but no hashes, so the hashes of every store can be computed with each recipe.
     package enum Recipe: Int, Sendable, CaseIterable, Codable {
         /// The first recipe, which includes transient properties.
         case v1 = 1
@@ -15,8 +15,8 @@ extension VersionHash {
 
     /// Returns the version hashes of entities, by entity number.
     ///
-    /// `parents` contains the numbers of the superentities. `relationships` contains the resolved
-    /// relationships of all entities.
+    /// `parents` contains the number of each entity's superentity, or nil. `relationships` contains
+    /// the resolved relationships of all entities.
     static func hashes(
         of entities: [EntityDescription], parents: [Int?], relationships: [ManagedObjectModel.Relationship],
         recipe: Recipe
@@ -53,9 +53,9 @@ extension VersionHash {
 }
 
 extension ManagedObjectModel {
-    /// Returns the version hash of each entity by a recipe.
+    /// Returns the version hashes that a recipe gives for all entities, by entity name.
     ///
-    /// Compare the hashes of an older recipe with hashes that a program saved:
+    /// To compare a model with hashes that a program saved, use the recipe of the saved hashes:
     ///
     /// ```swift
     /// let hash = VersionHash("8b04d3f7f66824b3c78906b268c6b868")
@@ -68,7 +68,7 @@ extension ManagedObjectModel {
             entities.map { ($0.name, versionHash(of: $0, by: recipe)) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Returns the version hash of an entity of the model by a recipe.
+    /// Returns the version hash that a recipe gives for an entity of the model.
     ///
     /// Hashes of an older recipe are computed for the whole model on first use.
     package func versionHash(of entity: Entity, by recipe: VersionHash.Recipe) -> VersionHash {
@@ -94,9 +94,9 @@ struct HashSerialization {
     ///
     /// - Parameters:
     ///   - entity: The entity.
-    ///   - superentity: The version hash of the superentity.
-    ///   - storedInverses: The names of the inverses that stores save, by the names of the
-    ///     relationships.
+    ///   - superentity: The version hash of the superentity; nil for a root.
+    ///   - storedInverses: The name of each relationship's stored inverse, by the relationship's
+    ///     name.
     ///   - recipe: The recipe.
     init(
         of entity: EntityDescription, superentity: VersionHash?, storedInverses: [String: String],

@@ -5,8 +5,8 @@ internal import RoostSystem
 /// Entities with equal hashes have the same stored properties in the same form. If all hashes of
 /// two models are equal (``ManagedObjectModel/isCompatible(with:)``), the models have the same
 /// entity numbers and record layouts. A single equal hash is not enough, because records contain
-/// entity numbers. The recipe is specific to Roost (``Recipe``, MODEL-FORMAT.md) and unrelated to
-/// the hashes in Apple's files.
+/// entity numbers. Roost computes the hash by its own recipe (``Recipe``, MODEL-FORMAT.md), so it
+/// differs from the version hash in Apple's files.
 package struct VersionHash: Hashable, Sendable, CustomStringConvertible {
     /// The upper 64 bits.
     package let high: UInt64

@@ -1,5 +1,5 @@
-/// A request that inserts many objects of one entity, from values by property name, in one
-/// transaction.
+/// A request that inserts objects of one entity in one transaction, each from a row of values by
+/// property name.
 ///
 /// ```swift
 /// let rows = names.lazy.map { ["name": Value.string($0)] }
@@ -10,25 +10,25 @@
 ///
 /// - attributes, and elements of composites by their dotted path;
 /// - to-one relationships, with the ID of an object of the store;
-/// - the place in an ordered inverse relationship, under the name that
-///   `RecordLayout.orderFieldName(of:)` returns.
+/// - the object's position in an ordered inverse relationship, under the name of the to-one
+///   relationship followed by `#order`.
 ///
-/// A property that is not in the row gets the model's default value. A property that is null in the
-/// row is null.
+/// A property that a row omits gets the model's default value. A null in a row sets the property to
+/// null.
 ///
-/// If a row sets a to-one relationship whose inverse is ordered, but sets no place, the object gets
-/// the last place. Concurrent batches never append at equal places. A to-one relationship whose
-/// inverse is to-one is set on both sides. The destination's previous partner loses the
-/// relationship.
+/// If a row sets a to-one relationship whose inverse is ordered, but sets no position, the object
+/// is appended to the inverse. Concurrent batches never append at equal positions. A to-one
+/// relationship whose inverse is to-one is set in both objects. The destination's previous partner
+/// loses its reference to the destination.
 public struct BatchInsertRequest {
     /// The values of one object, by property name.
     public typealias Row = [String: Value]
 
-    /// The values of one object, with the objects of to-many relationships.
+    /// A row that can also set to-many relationships.
     package struct MemberRow {
         /// The values, by property name.
         package var values: Row
-        /// The objects of to-many relationships, by property name.
+        /// The destinations of to-many relationships, by property name.
         package var members: [String: [ObjectID]]
 
         /// Creates a row.
@@ -41,18 +41,20 @@ public struct BatchInsertRequest {
     package var entity: EntityName
     /// The content of the result.
     package var resultType: BatchResultType
-    /// The rule for a row that has the unique values of an existing object.
+    /// The rule for a row that has the same unique values as an existing object.
     public var onConflict = ConflictRule.fail
     /// The author of the changes, for the store's history.
     public var author: String?
-    /// A source of rows that can also set to-many relationships.
-    ///
-    /// The request reads this source instead of ``rows``; nil to read ``rows``.
+    /// A source of rows that can also set to-many relationships; nil to read ``rows`` instead.
     package var memberRows: (() -> () throws(StoreError) -> MemberRow?)?
-    /// Returns a function that returns the next row, or nil at the end.
+    /// The source of the rows.
+    ///
+    /// It returns a function that returns the next row at each call, and nil at the end.
     package let rows: () -> () throws(StoreError) -> Row?
 
-    /// Inserts the rows of a sequence, which is read once and can be lazy.
+    /// Creates a request that inserts the rows of a sequence.
+    ///
+    /// The sequence can be lazy. Each execution of the request reads it once.
     public init(_ entity: EntityName, rows: some Sequence<Row>, result: BatchResultType = .statusOnly) {
         self.entity = entity
         self.resultType = result
@@ -62,10 +64,10 @@ public struct BatchInsertRequest {
         }
     }
 
-    /// Inserts the rows that a handler fills in, until the handler returns true.
+    /// Creates a request that calls a handler for each row, until the handler returns true.
     ///
-    /// Each call gets an empty row. The row of the call that returns true is not inserted. If the
-    /// handler throws, the request ends and nothing is inserted.
+    /// Each call gets an empty row to fill in. The row of the call that returns true is not
+    /// inserted. If the handler throws, the request ends and nothing is inserted.
     public init(
         _ entity: EntityName, result: BatchResultType = .statusOnly,
         handler: @escaping (inout Row) throws(StoreError) -> Bool

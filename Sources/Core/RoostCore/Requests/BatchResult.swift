@@ -6,7 +6,7 @@
 /// print(deleted, updated)
 /// ```
 public enum BatchResultType: String, Hashable, Sendable, CaseIterable {
-    /// Only the generation, which shows that the request succeeded.
+    /// Only the store's generation after the request.
     case statusOnly
     /// The number of objects that were inserted, updated or deleted.
     case count
@@ -33,10 +33,10 @@ public struct BatchResult: Hashable, Sendable {
     public let count: Int?
     /// The objects that were inserted, updated or deleted; nil unless requested.
     ///
-    /// Inserted objects are in the order of their rows, updated objects in key order. With a
-    /// conflict rule, the list has one object for each row, even if the object did not change.
-    /// Deleted objects are in the order of the request, followed by the objects that delete rules
-    /// deleted.
+    /// A batch insert lists one object for each row, in the order of the rows. With a
+    /// ``ConflictRule``, this can be an existing object, even an unchanged one. A batch update
+    /// lists its objects in key order. A batch delete lists the requested objects in the order of
+    /// the request, then the objects that delete rules deleted.
     public let objectIDs: [ObjectID]?
     /// Other objects that got a new version; nil unless IDs were requested.
     ///
@@ -45,7 +45,7 @@ public struct BatchResult: Hashable, Sendable {
     /// - in which the request set or cleared a reference;
     /// - whose derived attributes depend on a property that the request changed;
     /// - that gained or lost objects in a relationship with a minimum or maximum count;
-    /// - that derived attributes of other objects read through new references or links.
+    /// - that another object's derived attribute now reads through a new reference or link.
     public let relatedObjectIDs: [ObjectID]?
 
     /// Creates a result with the content that `type` requests.

@@ -6,24 +6,25 @@
 /// let result = try store.execute(BatchUpdateRequest("Album", where: old, set: values))
 /// ```
 ///
-/// Expressions read the objects as they were before the update: `a = b` and `b = a` together
-/// exchange two values. An update can set the same properties as a ``BatchInsertRequest``, with the
-/// same rules for ordered relationships and for to-one relationships whose inverse is to-one.
+/// Expressions read the objects as they were before the update, so `a = b` together with `b = a`
+/// exchanges two values. An update can set the same properties as a ``BatchInsertRequest``, with
+/// the same rules for ordered relationships and for to-one relationships whose inverse is to-one.
 public struct BatchUpdateRequest: Hashable, Sendable {
-    /// The entity of the objects.
+    /// The entity of the objects to update.
     package var entity: EntityName
     /// The condition that objects must meet; nil for all objects.
     package var predicate: FetchRequest.Predicate?
     /// Whether objects of subentities are included.
     package var includesSubentities: Bool
-    /// The new values by the name of the property, or the dotted path of an element of a composite.
+    /// The expressions of the new values, by property name or by dotted path of a composite's
+    /// element.
     package var values: [String: FetchRequest.Expression]
     /// The content of the result.
     package var resultType: BatchResultType
     /// The author of the changes, for the store's history.
     public var author: String?
 
-    /// Sets properties to the values of expressions.
+    /// Creates a request that sets properties to the values of expressions.
     public init(
         _ entity: EntityName, where predicate: FetchRequest.Predicate? = nil, includesSubentities: Bool = true,
         set values: [String: FetchRequest.Expression], result: BatchResultType = .statusOnly

@@ -13,14 +13,15 @@ extension FetchRequest {
         /// The path may pass through relationships and composites. It may contain a
         /// ``CollectionOperator`` such as `@count`.
         case keyPath([String])
-        /// A key path that starts at the value of an expression instead of the object.
+        /// A key path that starts at the value of an expression instead of at the object.
         case path(of: Expression, [String])
         /// `{a, b}`: several values.
         case aggregate([Expression])
-        /// A built-in function; arithmetic is included.
+        /// A built-in function or an arithmetic operation.
         case function(Function, [Expression])
-        /// `FUNCTION(target, "name", …)`: a function that the program registered with this name;
-        /// the target is the first argument.
+        /// `FUNCTION(target, "name", …)`: a function that the program registered as `name`.
+        ///
+        /// The function's first argument is the target.
         case registered(String, [Expression])
         /// `CAST(value, "type")`.
         case cast(Expression, CastType)
@@ -31,7 +32,7 @@ extension FetchRequest {
         case conditional(Predicate, Expression, Expression)
         /// `values[FIRST]`, `[LAST]`, `[SIZE]` or `[n]` of an ordered relationship or a list.
         case element(of: Expression, Index)
-        /// `a UNION b`, `a INTERSECT b`, `a MINUS b`; the result has each element once.
+        /// `a UNION b`, `a INTERSECT b`, `a MINUS b`: a collection that contains each element once.
         case setOperation(SetOperation, Expression, Expression)
     }
 
@@ -41,7 +42,7 @@ extension FetchRequest {
         case first
         /// The last element; null for an empty list.
         case last
-        /// The number of elements, instead of an element.
+        /// Not an element, but the number of elements.
         case size
         /// The element at a position from 0; null if out of range.
         case position(Expression)
@@ -49,7 +50,7 @@ extension FetchRequest {
 
     /// An operation on two collections.
     public enum SetOperation: String, Hashable, Sendable, CaseIterable {
-        /// The elements of either collection.
+        /// The elements that are in at least one of the collections.
         case union = "UNION"
         /// The elements that are in both collections.
         case intersect = "INTERSECT"
@@ -75,7 +76,7 @@ extension FetchRequest {
         case distinctUnion = "@distinctUnionOfObjects"
     }
 
-    /// The types of `CAST`, by the names of their classes in Core Data.
+    /// The types to which `CAST` converts, named as classes in Core Data.
     public enum CastType: String, Hashable, Sendable, CaseIterable {
         /// A number.
         case number = "NSNumber"
@@ -97,8 +98,8 @@ extension FetchRequest {
 
     /// The built-in functions, without side effects.
     ///
-    /// The result is null if an argument is null, except that functions of many values ignore
-    /// nulls, and ``count`` includes them.
+    /// Functions of many values ignore nulls, but ``count`` includes them. The result of any other
+    /// function is null if an argument is null.
     public enum Function: String, Hashable, Sendable, CaseIterable {
         /// `a + b`. A number is added to a date as seconds.
         case add = "add:to:"

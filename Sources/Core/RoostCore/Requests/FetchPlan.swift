@@ -11,17 +11,18 @@ public struct FetchPlan: Sendable, Hashable {
     public enum Access: Sendable, Hashable {
         /// The objects of the entity are read one after the other.
         case scan
-        /// The objects whose keys are in the predicate.
+        /// The objects with the keys that the predicate lists are looked up.
         case keys
-        /// The objects whose index entries match a condition on the indexed properties.
+        /// The objects are found through an index.
         ///
-        /// The value is the name of the index or uniqueness constraint in the model.
+        /// The value is the name of the index or uniqueness constraint in the model. In a plan with
+        /// a ``statement(_:)``, it is the name of the index in the database.
         case index(String)
-        /// The objects found through a relationship, in either direction.
+        /// The objects are found through a relationship, in either direction.
         ///
         /// The value is the relationship's name in the model.
         case relationship(String)
-        /// The database chooses its own access path for this statement.
+        /// The objects are found by this SQL statement; the database chooses the access path.
         case statement(String)
         /// No objects are read, because none can match the predicate.
         case nothing
@@ -35,7 +36,7 @@ public struct FetchPlan: Sendable, Hashable {
         case byDatabase
         /// All matching objects are collected and sorted.
         case sorted
-        /// At most this number of objects is kept while sorting.
+        /// Only the first objects in the order are kept while sorting, at most this number.
         case best(Int)
     }
 
@@ -47,8 +48,8 @@ public struct FetchPlan: Sendable, Hashable {
     package var filteredAfterwards: [String]
     /// The method of ordering the results.
     package var order: Order
-    /// The number of objects that were read; nil if the fetch was not executed or the database does
-    /// not report it.
+    /// The number of objects that were read; nil if the fetch was not executed, or if the database
+    /// does not report the number.
     public var visitedCount: Int?
 
     /// Creates a plan.

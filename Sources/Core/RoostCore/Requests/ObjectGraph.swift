@@ -1,14 +1,16 @@
-/// Reads related objects for predicates that follow relationships.
+/// A reader of related objects, for predicates that follow relationships.
 ///
 /// All reads see one snapshot. Use a graph from one thread at a time.
 public protocol ObjectGraph: AnyObject {
-    /// Replaces the contents of `batch` with the records with these keys, in this order; skips
-    /// missing objects.
+    /// Replaces the contents of `batch` with the records of `keys`, in the same order.
+    ///
+    /// Keys without an object are skipped.
     ///
     /// - Parameters:
     ///   - keys: Keys of one hierarchy.
     ///   - root: The number of the hierarchy's root entity.
-    ///   - batch: The batch to fill; it may become larger than a full batch of a cursor.
+    ///   - batch: The batch to fill. It receives all records, even if they are more than a cursor
+    ///     returns at once.
     /// - Throws: `corrupted` for a damaged record; other errors of reading the store.
     func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError)
 

@@ -3,9 +3,10 @@ extension FetchRequest {
     ///
     /// A predicate is true or false for every object, without SQL's third value.
     ///
-    /// A comparison with null is false, except that two nulls are equal, and `!=` is true if
-    /// exactly one side is null. Core Data uses the same rules for predicates in memory. Numbers of
-    /// different types compare by value, and NaN equals nothing. Strings compare by code point.
+    /// Null equals only null, so `!=` is true if exactly one side is null. Comparisons of other
+    /// kinds, such as `<` and `BEGINSWITH`, are false if a side is null. Core Data uses the same
+    /// rules for predicates in memory. Numbers of different types compare by value, and NaN equals
+    /// nothing. Strings compare by code point.
     public indirect enum Predicate: Hashable, Sendable {
         /// True or false for every object.
         case constant(Bool)
@@ -25,7 +26,9 @@ extension FetchRequest {
         public enum Operator: String, Hashable, Sendable, CaseIterable {
             /// `==`; two nulls are equal.
             case equal
-            /// `!=`, the opposite of ``equal``. NaN differs from every value, including itself.
+            /// `!=`, the opposite of ``equal``.
+            ///
+            /// NaN differs from every value, including itself.
             case notEqual
             /// The left value `<` the right one.
             case less
@@ -38,11 +41,13 @@ extension FetchRequest {
             /// `BETWEEN {low, high}`: the left value is at least the first and at most the second
             /// element of the right side.
             case between
-            /// The left value is an element of the right side. If both are strings, the left string
-            /// is a part of the right string.
+            /// The left value is an element of the right side.
+            ///
+            /// If both sides are strings, the left string is a part of the right string.
             case isIn
-            /// The right value is an element of the left side. If both are strings, the right
-            /// string is a part of the left string.
+            /// The right value is an element of the left side.
+            ///
+            /// If both sides are strings, the right string is a part of the left string.
             case contains
             /// The left string starts with the right one.
             case beginsWith
@@ -65,7 +70,7 @@ extension FetchRequest {
             /// `ANY`, `SOME`: true if the comparison is true for at least one element of the left
             /// side.
             ///
-            /// `NONE` is its opposite.
+            /// `NONE` is parsed as `.not` of this comparison.
             case any
         }
 
@@ -112,10 +117,9 @@ extension FetchRequest {
     }
 }
 
-/// Creates comparisons of a property with a value, for modules that do not import
-/// `RoostPredicates`.
+/// Comparisons of a property with a value, for modules that do not import `RoostPredicates`.
 ///
-/// Programs write `.path("born") > 1815`.
+/// Programs that import it write `.path("born") > 1815`.
 extension FetchRequest.Predicate {
     /// `key == value`; null matches objects without a value.
     package static func equal(_ key: String, to value: Value) -> Self { compare(key, using: .equal, with: value) }

@@ -1,4 +1,4 @@
-/// A pass over stored records, which need not be copied into a batch.
+/// A pass over stored records; an implementation need not copy them into a batch.
 ///
 /// A store whose records are in memory or in a mapped file passes a visitor to ``ScanningFetch``,
 /// which copies only matching records.
@@ -7,13 +7,15 @@ package protocol RecordVisitor: AnyObject {
     ///
     /// The next call continues after the last visited record.
     ///
-    /// - Returns: False at the end of the records, and in every later call.
-    /// - Throws: The errors of ``RecordCursor/next(into:)``. If a record is damaged, all records
-    ///   before it were visited, and the next call continues after the damaged record.
+    /// - Returns: True if more records may follow. False at the end of the records, and in every
+    ///   later call.
+    /// - Throws: The errors of ``RecordCursor/next(into:)``. If a record is damaged, this method
+    ///   visits all preceding records, then throws. The next call continues after the damaged
+    ///   record.
     func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool
 }
 
-/// A visitor of the records of a cursor.
+/// A visitor of the records that a cursor reads.
 package final class CursorVisitor: RecordVisitor {
     private let cursor: any RecordCursor
     private var batch: RecordBatch

@@ -18,14 +18,15 @@ public struct RowRequest: Hashable, Sendable {
     public var fetchRequest: FetchRequest
     /// The columns.
     ///
-    /// If empty, a row has all attributes, or in a grouped request the grouping values.
+    /// If the list is empty, a row has all attributes. In a grouped request, it then has the
+    /// grouping values instead.
     public var propertiesToFetch: [FetchRequest.FetchedProperty]
-    /// The values that rows are grouped by: key paths through to-one relationships, other
+    /// The values that objects are grouped by: key paths through to-one relationships, other
     /// expressions, or names of columns.
     ///
     /// Objects are in the same group if all of these values are equal. Null equals null, NaN equals
-    /// NaN, and 0.0 equals −0.0. In a grouped request, columns can be grouping values, constants,
-    /// and aggregates.
+    /// NaN, and 0.0 equals −0.0. A grouped request has one row for each group. Its columns can be
+    /// grouping values, constants, and aggregates.
     public var propertiesToGroupBy: [FetchRequest.Expression]
     /// The condition that groups must meet; nil for all groups.
     ///

@@ -1,9 +1,9 @@
-/// Loads many records and links into a store; nothing is visible before ``finish()``.
+/// A load of many records and links into a store; nothing is visible before ``finish()``.
 ///
 /// Use a loader from one thread. Calls block while the loader writes; the loader of
 /// `PersistentStore.concurrentBulkLoader(_:)` writes on another thread. An error, ``abandon()``
-/// or deallocation rolls the load back. Other writers can then start, and later calls throw
-/// `closed`.
+/// or deallocation rolls the load back. Other writers can then start, and later calls of the loader
+/// throw `closed`.
 ///
 /// ```swift
 /// let keys = try store.reserveKeys(titles.count, for: "Track")
@@ -16,7 +16,7 @@
 /// let tally = try loader.finish()
 /// ```
 public protocol BulkLoader: AnyObject {
-    /// Adds records with the versions that they contain.
+    /// Adds records, and keeps their version numbers.
     ///
     /// Loading is fastest if the caller adds one hierarchy after the other, each in ascending order
     /// of keys.
@@ -29,10 +29,11 @@ public protocol BulkLoader: AnyObject {
     ///
     /// Links may come in any order. A store that sorts many of them uses temporary files.
     ///
-    /// A second link of a relationship between the same objects is refused, even if it has the same
-    /// places.
+    /// A second link of a relationship between the same objects is refused, even if it is an exact
+    /// copy of the first link.
     ///
-    /// The existence of both ends is not checked; ``checkStore(_:limit:)`` reports dangling links.
+    /// The loader does not check whether the linked objects exist; ``checkStore(_:limit:)`` reports
+    /// dangling links.
     ///
     /// - Throws: `duplicateObject` (here or in ``finish()``), `invalidRequest` for a relationship
     ///   without links of its own or a key below 1, `noSpace`.
@@ -42,7 +43,10 @@ public protocol BulkLoader: AnyObject {
     ///
     /// A load that added a record or a link advances the generation by one commit. An empty load
     /// leaves the generation unchanged.
+    ///
     /// - Returns: The tally of the whole store, including the loaded content.
+    /// - Throws: The errors of the append methods. The load is then rolled back, except with code
+    ///   `outcomeUnknown`: the load may be in the store.
     func finish() throws(StoreError) -> StoreTally
 
     /// Ends the load and removes everything that it wrote.
@@ -88,12 +92,14 @@ extension StoreError {
 public struct BulkLoadOptions: Sendable {
     /// The highest key that counts as used, by root entity.
     ///
-    /// New keys are higher than this key and than the keys of all loaded objects. Pass the last
-    /// keys of the original, so that a copy of a store never reuses the key of a deleted object.
+    /// New keys are higher than this key and than the keys of all loaded objects. When you copy a
+    /// store, pass the last keys of the original. The copy then never reuses the key of an object
+    /// that was deleted from the original.
     public var lastKeys: [EntityName: Int64]
-    /// A function that ``BulkLoader/finish()`` calls repeatedly, because finishing can take long.
+    /// A function that ``BulkLoader/finish()`` calls repeatedly, so that a long load can be
+    /// canceled.
     ///
-    /// An error that the function throws ends the load.
+    /// To end the load, the function throws an error.
     public var checkCancellation: (@Sendable () throws(StoreError) -> Void)?
 
     /// The author of the load, for the store's history.

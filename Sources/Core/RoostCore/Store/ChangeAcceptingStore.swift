@@ -1,7 +1,7 @@
 /// A store that can accept changes that other programs made to its objects.
 ///
-/// Stores of the SQL engine conform, because people edit their databases with other tools. Stores
-/// of other types report every external change as damage.
+/// Stores of the SQL engine conform, because people edit SQL databases with other tools. Stores of
+/// other types report every external change as damage.
 package protocol ChangeAcceptingStore: PersistentStore {
     /// Whether objects that another program changed can be read and updated; see
     /// ``StoreOptions/acceptsChanges``.
@@ -63,9 +63,9 @@ public struct ExternalChanges: Sendable, Hashable {
     public var objectCount: Int
     /// The first objects that ``objectCount`` counts, at most 100.
     public var objects: [ObjectID]
-    /// The entities whose objects differ from the recorded ones.
+    /// The entities whose objects differ from the last commit.
     package var entities: [Difference]
-    /// The relationships whose links differ from the recorded ones.
+    /// The relationships whose links differ from the last commit.
     package var relationships: [Difference]
     /// The digest of the current content.
     package var digest: StoreDigest

@@ -1,4 +1,4 @@
-/// Errors of commits, which are the same in all engines.
+/// Errors that commits throw in all engines.
 extension StoreError {
     /// Returns the error for an insert with the key of another object of the hierarchy.
     package static func takenKey(_ id: ObjectID) -> StoreError {
@@ -14,11 +14,11 @@ extension StoreError {
     }
 }
 
-/// Collects the objects that changed since they were read.
+/// The conflicts of a commit: objects that another writer changed after they were read.
 package struct ChangeConflicts {
-    /// The conflicts with their ranks.
+    /// The conflicts, each with its rank in the error.
     ///
-    /// Updates rank first, then deletes, then unchanged objects.
+    /// Updates rank first, then deletes, then the objects of ``ChangeSet/unchanged``.
     private var found: [(rank: Int, conflict: ObjectConflict)] = []
 
     /// Creates an empty collection.
@@ -29,8 +29,7 @@ package struct ChangeConflicts {
 
     /// Adds an object that is missing, or whose stored version is not the version that was read.
     ///
-    /// If the entity of the stored object differs from the entity of `item`, the object counts as
-    /// deleted.
+    /// If `stored` has another entity than `item`, the object of `item` counts as deleted.
     package mutating func append(
         _ item: PreparedChange.Item, version: UInt32, stored: RecordReader?, in change: PreparedChange, rank: Int
     ) {
@@ -46,7 +45,7 @@ package struct ChangeConflicts {
     /// Adds the conflicts of another collection.
     package mutating func append(_ others: Self) { found += others.found }
 
-    /// Throws code `conflict` with all conflicts, if any.
+    /// Throws code `conflict` with all conflicts, if there are any.
     package func throwIfAny() throws(StoreError) {
         let conflicts = found.sorted { $0.rank < $1.rank }.map(\.conflict)
         guard let first = conflicts.first else { return }
@@ -63,11 +62,11 @@ extension PreparedChange {
     package func rank(ofUpdate item: Item) -> Int { item.position }
     /// Returns the rank of a delete among the conflicts.
     package func rank(ofDelete item: Item) -> Int { updates.count + item.position }
-    /// Returns the rank of an unchanged object among the conflicts.
+    /// Returns the rank of an object of ``ChangeSet/unchanged`` among the conflicts.
     package func rank(ofUnchanged item: Item) -> Int { updates.count + deletes.count + item.position }
 }
 
-/// Collects the objects that must exist after a commit but do not.
+/// The objects that must exist after a commit but would be missing.
 package struct MissingObjects {
     private var ids: [ObjectID] = []
     private var known: Set<ObjectID> = []
@@ -95,7 +94,7 @@ package struct MissingObjects {
         ids.append(id)
     }
 
-    /// Throws code `objectNotFound` with all objects, if any.
+    /// Throws code `objectNotFound` with all missing objects, if there are any.
     package func throwIfAny() throws(StoreError) {
         guard !ids.isEmpty else { return }
         let others = ids.count == 1 ? "" : " There are \(ids.count - 1) more such objects."
@@ -103,11 +102,11 @@ package struct MissingObjects {
     }
 }
 
-/// Collects the deletes that are denied because a remaining object refers to the deleted object.
+/// The deletes that are denied because a remaining object refers to the deleted object.
 package struct DeleteDenials {
-    /// The key of a denial.
+    /// A deleted object, and a relationship in which a remaining object refers to it.
     ///
-    /// Only one denial is kept for each key, because very many objects can refer to a deleted
+    /// Only one denial is kept for each pair, because very many objects can refer to a deleted
     /// object.
     private struct Pair: Hashable {
         let deleted: ObjectPlace
@@ -139,7 +138,7 @@ package struct DeleteDenials {
             relationship: relationship.name, deleted: change.id(item), remaining: remaining, reason: .referenced)
     }
 
-    /// Throws code `deleteDenied` with all denials, if any.
+    /// Throws code `deleteDenied` with all denials, if there are any.
     package func throwIfAny() throws(StoreError) {
         guard !found.isEmpty else { return }
         throw DeleteDenial.error(
@@ -148,7 +147,9 @@ package struct DeleteDenials {
 }
 
 extension ManagedObjectModel {
-    /// Returns the relationships whose fields can refer to an object of `entity`.
+    /// Returns the to-one relationships that can refer to an object of `entity`.
+    ///
+    /// Such a relationship is stored in a field of its source's record.
     package func references(to entity: Int) -> [Relationship] {
         relationships.filter { $0.storage == .field && entities[$0.destination].includes(entity) }
     }

@@ -11,12 +11,12 @@
 /// - Updates and deletes contain the version that was *read*. If the stored version differs, the
 ///   commit fails with code `conflict`. An update is stored with the next version.
 /// - An insert contains version 0 or 1 and is stored with version 1.
-/// - Adding a link that exists replaces its places. Removing a link that does not exist does
-///   nothing. Links are removed before links are added.
-/// - Deleting an object removes its links. To-one references to it become dangling.
-/// - These fail with `invalidRequest`: an insert with a version above 1, an insert or update with a
-///   key below 1 or an abstract entity, a link with a key below 1, and an object that is updated or
-///   deleted twice. Records of another model fail with `modelMismatch`.
+/// - Adding a link that exists replaces its places in ordered relationships. Removing a link that
+///   does not exist does nothing. Links are removed before links are added.
+/// - Deleting an object removes its links. To-one references to a deleted object become dangling.
+/// - These changes fail with `invalidRequest`: an insert with a version above 1; an insert or
+///   update with a key below 1 or an abstract entity; a link with a key below 1; two updates or
+///   deletes of one object. Records of another model fail with `modelMismatch`.
 ///
 /// Two concurrent writers cannot create a dangling reference if both declare their requirements:
 ///
@@ -28,7 +28,7 @@
 /// second.requiresUnreferencedDeletes = true
 /// ```
 public struct ChangeSet: Sendable {
-    /// An object at a version.
+    /// An object, and the version at which it was read.
     public struct Reference: Hashable, Sendable {
         /// The object.
         public var id: ObjectID
@@ -67,28 +67,28 @@ public struct ChangeSet: Sendable {
     public var deletes: [Reference] = []
     /// Objects that the commit does not change, but that must still have the given version.
     public var unchanged: [Reference] = []
-    /// Ordered relationships whose last places must not have changed since they were read.
+    /// The last places in ordered relationships, which must not have changed since they were read.
     ///
-    /// The store compares these places with its content before the commit. If one differs, the
-    /// commit fails with code `conflict`, without ``StoreError/conflicts``. So two writers that
-    /// read the same last place cannot both add the next place.
+    /// Before the commit applies its changes, it compares these places with the stored ones. If one
+    /// differs, the commit fails with code `conflict`, and ``StoreError/conflicts`` is empty. So
+    /// two writers that read the same last place cannot both add the next place.
     public var lastPlaces: [LastPlace] = []
     /// Objects that must exist after the commit, at any version.
     ///
-    /// An object also counts as missing if its entity is not exactly the entity of the ID. If an
-    /// object is missing, the commit fails with code `objectNotFound`, and
-    /// ``StoreError/missingObjects`` lists all missing objects. List the objects to which new
-    /// references refer, so that no other writer can delete them first. An object that the change
-    /// set inserts counts as existing; one that it deletes does not.
+    /// List the objects to which new references refer, so that no other writer can delete them
+    /// first. If an object is missing, the commit fails with code `objectNotFound`, and
+    /// ``StoreError/missingObjects`` lists all missing objects. An ID also counts as missing if its
+    /// object has another entity. Objects that the change set inserts count as existing. Objects
+    /// that it deletes count as missing.
     public var existing: [ObjectID] = []
-    /// The identity of the object in the program, such as a container, that makes the commit.
+    /// The identity of the program's object that makes the commit, such as a container.
     ///
-    /// Listeners that ignore this origin are not notified of the commit. If nil, all listeners are
-    /// notified. The store does not save this value.
+    /// Listeners that ignore this origin are not notified of the commit. If the origin is nil, all
+    /// listeners are notified. The store does not save this value.
     package var origin: ObjectIdentifier?
     /// Whether the commit fails if a remaining object refers to a deleted object.
     ///
-    /// The references of all to-one relationships count, as they are after the commit's updates.
+    /// All to-one references count, in their state after the commit's updates.
     /// The error has code `deleteDenied`, and ``StoreError/denials`` has one denial for each
     /// deleted object and relationship.
     ///
@@ -104,15 +104,15 @@ public struct ChangeSet: Sendable {
     public var requiresUnlinkedDeletes = false
     /// Links to add.
     ///
-    /// The places of links that exist are replaced.
+    /// If a link already exists, only its places are replaced.
     public var addedLinks: [LinkBatch] = []
     /// Links to remove.
     ///
     /// The places in the links are ignored.
     public var removedLinks: [LinkBatch] = []
-    /// The user's metadata to set.
+    /// The entries of the user's metadata to set.
     ///
-    /// A value of nil removes the entry.
+    /// A value of nil removes the entry. Other entries keep their values.
     public var userMetadata: [String: MetadataValue?] = [:]
 
     /// The author of the changes, for the store's history.
@@ -148,7 +148,7 @@ public struct ChangeSet: Sendable {
     /// Deletes an object that was read at `version`.
     public mutating func delete(_ id: ObjectID, version: UInt32) { deletes.append(Reference(id, version: version)) }
 
-    /// Adds a link, or replaces its places.
+    /// Adds a link, or replaces the places of the link if it exists.
     public mutating func add(_ link: Link, to relationship: RelationshipName) throws(StoreError) {
         let (number, link) = try resolve(relationship, link: link)
         Self.append(link, relationship: number, to: &addedLinks)
@@ -212,8 +212,8 @@ extension ManagedObjectModel {
 extension ManagedObjectModel.Relationship {
     /// Returns the link in the form in which it is stored.
     ///
-    /// If the relationship is its own inverse, the lower key is the source. If an end has no order,
-    /// its place is 0.
+    /// If the relationship is its own inverse, the lower key is the source. A place in an unordered
+    /// relationship is 0.
     public func normalized(_ link: Link) -> Link {
         var link = isReflexive && link.source > link.target ? link.flipped : link
         if !isOrdered { link.order = 0 }
@@ -223,9 +223,9 @@ extension ManagedObjectModel.Relationship {
 
     /// Returns the link in its stored form.
     ///
-    /// If `isFlipped` is true, both `link` and the result are reversed. Call this method on the
-    /// relationship that owns the links. Cursors start from the result to read the links after a
-    /// given link.
+    /// Call this method on the relationship that owns the links. If `isFlipped` is true, `link` and
+    /// the result have the direction of the inverse. A cursor that reads the links after a given
+    /// link starts from the result.
     package func normalized(_ link: Link, isFlipped: Bool) -> Link {
         isFlipped ? normalized(link.flipped).flipped : normalized(link)
     }

@@ -1,14 +1,16 @@
 internal import RoostSystem
 
-/// Reports the changes of commits to one store to listeners, in the order of the commits.
+/// A feed that notifies listeners of the commits to one store, in the order of the commits.
 ///
 /// Overlapping commits to a server are reported in the order in which they began.
 ///
-/// In a process, all instances of a store with a ``CommitSignal`` share a feed. The engines report
-/// the commits of this process. A *look* finds commits of other processes: the caller reads the
-/// store's generation and passes it to ``look(_:)``.
+/// In a process, all instances of a store with a ``CommitSignal`` share one feed. The engines
+/// report the commits of this process. A *look* finds commits of other processes: the caller reads
+/// the store's generation and passes it to ``look(_:)``.
 package final class CommitFeed: Sendable {
-    /// Receives the notices in the order of the commits, on the thread of the commit or look.
+    /// A function that receives the notices in the order of the commits.
+    ///
+    /// It is called on the thread of the commit or look.
     ///
     /// The feed holds its lock during the call, so a listener must not use the feed.
     package typealias Listener = @Sendable (SaveNotice) -> Void
@@ -28,12 +30,12 @@ package final class CommitFeed: Sendable {
         var lastNumber = 0
         /// The generation that was last reported to listeners.
         var known: Generation?
-        /// The number of commits of this process that are under way.
+        /// The count of commits of this process that are under way.
         var openCount = 0
         var endCount = 0
         /// The finished commits whose predecessors were not reported yet, by previous generation.
         var early: [Generation: Ended] = [:]
-        /// Whether a look can find the changes of other processes.
+        /// Whether a look can read from the store's history what other processes changed.
         ///
         /// If so, the commits in ``early`` wait for a look.
         var hasHistory = false
@@ -42,7 +44,7 @@ package final class CommitFeed: Sendable {
         var lastLook = ContinuousClock.now
         /// The number of the most recently begun commit.
         var lastBegin = 0
-        /// The commits that are under way, for a store whose generations are sums.
+        /// The numbers of the commits under way; empty unless generations are sums.
         var openNumbers: Set<Int> = []
         /// Finished commits that wait for the end of earlier commits, by number.
         var overlapping: [Int: Ended] = [:]
@@ -91,8 +93,8 @@ package final class CommitFeed: Sendable {
 
     /// Calls `body` for every later commit, until ``remove(_:)``.
     ///
-    /// A commit that ends during this call may be reported too. Make a look after this call. Later
-    /// commits of other processes are detected by comparison with the generation of this look.
+    /// A commit that ends during this call may be reported too. Make a look after this call. To
+    /// detect commits of other processes, the feed compares later looks with this look.
     ///
     /// - Parameters:
     ///   - ignored: The origin of commits that are not reported to this listener; see
@@ -151,11 +153,11 @@ package final class CommitFeed: Sendable {
         state.openNumbers.remove(number)
     }
 
-    /// Reports a commit that changed the store, once the preceding commits were reported.
+    /// Reports a commit that changed the store, after all preceding commits were reported.
     ///
     /// - Parameters:
     ///   - number: The number that ``beginCommit()`` returned.
-    ///   - generations: The generations before and after the commit, which differ.
+    ///   - generations: The generations before and after the commit; they must differ.
     ///   - store: The store.
     ///   - origin: The origin of the commit.
     ///   - notice: The changes of the commit; evaluated only if a listener receives them.
@@ -211,7 +213,7 @@ package final class CommitFeed: Sendable {
             let known = state.known ?? ended.previous
             let next = known.adding(from: ended.previous, to: ended.generation)
             state.known = next
-            // Commits that may depend on this commit were already reported, so the IDs are omitted.
+            // Commits that may depend on this commit were already reported. So a late notice lists no IDs.
             let isLate = number < state.lastReported
             state.lastReported = max(state.lastReported, number)
             guard var notice = ended.notice else { continue }
@@ -225,9 +227,8 @@ package final class CommitFeed: Sendable {
 
     /// Reports finished commits whose predecessor is a commit of another process.
     ///
-    /// Does nothing while the predecessor may be an unfinished commit of this process. Also does
-    /// nothing if a look can find the changes. If too many commits are waiting, reports them in
-    /// both cases.
+    /// Does nothing while the predecessor may be an unfinished commit of this process, or if a look
+    /// can read the changes from the history. If too many commits are waiting, reports them anyway.
     private static func tellGap(_ state: inout State) {
         guard !state.early.isEmpty, let known = state.known, state.openCount == 0 || state.early.count > mostEarly,
             !state.hasHistory || state.early.count > mostEarly
@@ -253,12 +254,10 @@ package final class CommitFeed: Sendable {
         fileprivate let endCount: Int
     }
 
-    /// Returns a ticket for a look.
+    /// Returns a ticket for a look, or nil if a look is not useful now.
     ///
-    /// Create the ticket before you read the generation.
-    ///
-    /// Returns nil if nothing listens. Also returns nil during a commit of this process, unless a
-    /// look is due.
+    /// Create the ticket before you read the generation. The result is nil if the feed has no
+    /// listeners. It is also nil during a commit of this process, unless a look is due.
     package func ticket() -> Ticket? {
         state.withLock { state in
             let canLook = state.openCount == 0 || Self.isLookDue(state)
@@ -268,8 +267,8 @@ package final class CommitFeed: Sendable {
 
     /// Whether a look must not be delayed further, although commits of this process are under way.
     ///
-    /// Such a look also reports commits of this process, so they are reported twice, once without
-    /// IDs.
+    /// Such a look can include commits of this process. These commits are reported twice: by the
+    /// look, and by notices of their own.
     private static func isLookDue(_ state: State) -> Bool {
         state.addsGenerations && state.lastLook.duration(to: .now) > longestDelay
     }
@@ -284,7 +283,7 @@ package final class CommitFeed: Sendable {
         package let store: StoreLocation
         /// The changes since the ticket's generation; nil if they are unknown.
         package var changes: SaveNotice?
-        /// Whether later looks can find the changes of other processes.
+        /// Whether later looks can read from the store's history what other processes changed.
         package var hasHistory = false
 
         /// Creates a look that found a generation.
@@ -296,8 +295,8 @@ package final class CommitFeed: Sendable {
     /// Reports commits of other processes, by comparing the store's generation with the generation
     /// that was last reported.
     ///
-    /// Ignores the look if nothing listens. Also ignores the look, unless a look is due, in these
-    /// cases:
+    /// Ignores the look if the feed has no listeners. Unless a look is due, also ignores it in
+    /// these cases:
     ///
     /// - A commit of this process is under way, or has ended since the ticket was created.
     /// - Another generation has been reported since the ticket was created.
@@ -334,7 +333,7 @@ package struct CommitSignalID: Hashable, Sendable {
     package init(device: UInt64, inode: UInt64) { (self.device, self.inode) = (device, inode) }
 }
 
-/// Signals commits to other processes, usually by touching a file after each visible commit.
+/// A signal of commits to other processes, usually a file that is touched after each commit.
 package protocol CommitSignal: AnyObject, Sendable {
     /// The path of the file to watch; empty for a signal without a file.
     var path: String { get }

@@ -11,7 +11,8 @@ public struct CommitReceipt: Sendable {
     ///
     /// Equal to ``previousGeneration`` if the commit changed nothing. Commits to a store without
     /// the capability ``StoreCapability/totalOrder`` can overlap. After overlapping commits, the
-    /// store's generation includes all of them, and differs from the generation in each receipt.
+    /// store's generation includes all of them, so it differs from the generations in their
+    /// receipts.
     public let generation: Generation
     /// The generation to which the commit applied its changes.
     ///
@@ -38,8 +39,8 @@ public struct CommitReceipt: Sendable {
     /// The objects at the ends of the links that the change set adds and removes, each once.
     ///
     /// Their IDs have the entity that the relationship declares, which can be a superentity of the
-    /// object's own entity. Links that already had the requested state are included. Links that a
-    /// delete removes are not.
+    /// object's own entity. Added links that already existed and removed links that did not exist
+    /// are included. Links that are removed because an object was deleted are not.
     ///
     /// - Complexity: O(*n*) in links.
     public var relinkedIDs: [ObjectID] {

@@ -17,7 +17,7 @@ extension PersistentStore {
     }
 }
 
-/// Passes batches to the store's own loader, which runs on another thread.
+/// A loader that passes batches to the store's own loader, which runs on another thread.
 final class ConcurrentBulkLoader: BulkLoader {
     /// The maximum number of full batches that wait to be written.
     private static let channelCapacity = 4

@@ -1,4 +1,4 @@
-/// A record cursor that fills batches, and handles its end, errors and damaged records.
+/// A base class for record cursors, which handles the end, errors and damaged records.
 ///
 /// A subclass overrides ``fill(_:)``, and usually ``requireOpen()``.
 open class FillingRecordCursor: RecordCursor {
@@ -18,9 +18,9 @@ open class FillingRecordCursor: RecordCursor {
     /// Adds the next records to an empty batch until the batch is full.
     ///
     /// - Returns: Whether there may be more records.
-    /// - Throws: The error if a record cannot be read. If the error has a damaged object, the
-    ///   cursor first returns the records before the object, and the next call continues after the
-    ///   object. Any other error ends the cursor.
+    /// - Throws: An error if a record cannot be read. If the error has a damaged object, the cursor
+    ///   first returns the records that were added before the object, then throws the error. The
+    ///   next call of this method must continue after the object. Any other error ends the cursor.
     open func fill(_ batch: inout RecordBatch) throws(StoreError) -> Bool { false }
 
     /// Releases the cursor's resources.
@@ -65,7 +65,7 @@ open class FillingRecordCursor: RecordCursor {
     }
 }
 
-/// A link cursor that fills batches, and handles its end and errors.
+/// A base class for link cursors, which handles the end and errors.
 ///
 /// A subclass overrides ``fill(_:)``, and usually ``requireOpen()``.
 open class FillingLinkCursor: LinkCursor {
@@ -81,10 +81,10 @@ open class FillingLinkCursor: LinkCursor {
     /// Does nothing by default.
     open func requireOpen() throws(StoreError) {}
 
-    /// Adds the next links to an empty batch until it is full.
+    /// Adds the next links to an empty batch until the batch is full.
     ///
     /// - Returns: Whether there may be more links.
-    /// - Throws: The error if a link cannot be read, which ends the cursor.
+    /// - Throws: An error if a link cannot be read. The error ends the cursor.
     open func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool { false }
 
     /// Releases the cursor's resources.

@@ -1,4 +1,4 @@
-/// A store whose file or schema may have content of other programs.
+/// A store whose file or schema may contain content of other programs.
 ///
 /// A copy of the store's objects lacks this content. Replacing the file with such a copy would
 /// delete the content of other programs.
@@ -27,7 +27,7 @@ package struct ForeignContent: Sendable, Hashable {
 }
 
 extension PersistentStore {
-    /// Returns the content of other programs, which most stores cannot have.
+    /// Returns the content of other programs; empty for types of store that cannot contain any.
     package func contentOfOthers() throws(StoreError) -> ForeignContent {
         try (self as? any ForeignContentStore)?.foreignContent() ?? ForeignContent()
     }

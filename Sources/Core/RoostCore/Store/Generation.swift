@@ -1,7 +1,7 @@
-/// The version of a store's content, which changes with each commit that changes anything.
+/// The version of a store's content, different after each commit that changes the store.
 ///
 /// Compare generations to find out whether a store has changed. Generations have an order only in
-/// stores with the capability ``StoreCapability/totalOrder``, so this type has no order; see
+/// stores with the capability ``StoreCapability/totalOrder``, so this type is not `Comparable`; see
 /// `StoreCapabilities.isEarlier(_:than:)`. In other stores, commits can overlap; see
 /// ``CommitReceipt/generation``.
 ///
@@ -43,8 +43,8 @@ extension Generation {
     /// generations, and the sum does not depend on their order.
     package static let highestSum: UInt64 = 1 << 62 - 1
 
-    /// Returns this generation plus the difference between two others, for generations that are
-    /// sums.
+    /// Returns this generation plus the difference between `previous` and `next`, for generations
+    /// that are sums.
     package func adding(from previous: Generation, to next: Generation) -> Generation {
         Generation(number: (number &+ next.number &- previous.number) & Self.highestSum)
     }

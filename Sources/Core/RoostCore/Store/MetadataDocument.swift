@@ -42,7 +42,7 @@ package enum MetadataDocument {
     }
 
     private static func content(_ value: MetadataValue, depth: Int) throws(StoreError) -> JSONNode.Content {
-        // A value can take two levels, because a `$` key needs an object of its own.
+        // A dictionary with a `$` key takes two levels: its own, and that of the `$dictionary` object.
         guard depth < JSONTokenizer.maximumDepth - 2 else {
             throw StoreError(
                 .limitExceeded, "User metadata nests deeper than \(JSONTokenizer.maximumDepth - 2) levels.")

@@ -4,23 +4,23 @@
 /// Migrations in place use this protocol. A store type conforms if such a change is faster than
 /// writing a new store.
 package protocol ModelChangingStore: PersistentStore {
-    /// Whether this store can change its model, unless its content prevents the change.
+    /// Whether this store can change its model; its content can still prevent a change.
     var changesModels: Bool { get }
 
     /// Begins to change the model of the store.
     ///
     /// Until the change ends, no other process or connection can open the store, and snapshots of
     /// this store show its old content. The caller loads the complete new content, including kept
-    /// content, into ``ModelChange/store`` with one loader. It then calls ``ModelChange/commit()``
-    /// or ``ModelChange/abandon()``.
+    /// content, into ``ModelChange/store`` with one loader. Then the caller calls
+    /// ``ModelChange/commit()`` or ``ModelChange/abandon()``.
     ///
     /// - Parameters:
     ///   - model: The new model.
     ///   - kept: The content that is equal under both models.
-    /// - Returns: The change; nil if a new store is required, because the store has damaged or
-    ///   foreign content, or cannot change its tables in a transaction.
-    /// - Throws: `busy` if another process or connection has the store open, or writes, for longer
-    ///   than the timeout; `readOnly`; `limitExceeded` for a model that exceeds a limit of the
+    /// - Returns: The change; nil if the caller must write a new store instead, because this store
+    ///   has damaged or foreign content, or cannot change its tables in a transaction.
+    /// - Throws: `busy` if another process or connection still has the store open, or still writes,
+    ///   after the timeout; `readOnly`; `limitExceeded` for a model that exceeds a limit of the
     ///   store.
     func beginModelChange(to model: ManagedObjectModel, keeping kept: KeptContent) throws(StoreError) -> (
         any ModelChange
@@ -31,9 +31,9 @@ package protocol ModelChangingStore: PersistentStore {
 package struct KeptContent: Sendable, Hashable {
     /// The hierarchies whose records stay, as numbers of root entities.
     ///
-    /// Each of them has the same number in both models.
+    /// Each root entity has the same number in both models.
     package var hierarchies: Set<Int>
-    /// The relationships whose links stay: the number in the old model, by the number in the new
+    /// The relationships whose links stay: numbers in the old model, keyed by the number in the new
     /// model.
     package var relationships: [Int: Int]
 
@@ -45,19 +45,19 @@ package struct KeptContent: Sendable, Hashable {
 
 /// A change of a store's model in progress.
 ///
-/// Use it from one thread at a time. Deallocation abandons the change.
+/// Use a change from one thread at a time. Deallocation abandons the change.
 package protocol ModelChange: AnyObject {
     /// The store with the new model, to be loaded and then read; closed when the change ends.
     ///
     /// The store appears empty until it is loaded. Append kept records and links like all others;
-    /// kept content is counted but not written. Reading returns the content of the changed store.
-    /// Commits to the loaded store take effect with the change.
+    /// the loader counts kept content but does not write it. After loading, the store returns its
+    /// new content. Commits to the loaded store take effect when the change is committed.
     var store: any PersistentStore { get }
 
     /// Commits the change durably, and closes the store.
     ///
-    /// - Throws: `noSpace` and the other errors of a commit, which leave the store unchanged. If
-    ///   closing throws, the store already has the new model.
+    /// - Throws: `noSpace` and the other errors of a commit, which leave the store unchanged. An
+    ///   error of closing is not thrown, because the store already has the new model.
     func commit() throws(StoreError)
 
     /// Rolls the change back, and closes the store.

@@ -3,7 +3,7 @@ extension PersistentStore {
     ///
     /// - Parameter body: A function that uses the store.
     /// - Returns: The result of `body`.
-    /// - Throws: The error of `body`, extended by ``closed(after:)``; errors of ``close()``.
+    /// - Throws: The error of `body`, as ``closed(after:)`` returns it; errors of ``close()``.
     package func closing<Result>(
         after body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -15,7 +15,7 @@ extension PersistentStore {
 
     /// Closes the store after an error, and returns that error.
     ///
-    /// If closing fails with another code, its error is added to the message.
+    /// If closing fails with another code, its message is added to the message of the first error.
     package func closed(after first: StoreError) -> StoreError {
         do throws(StoreError) { try close() } catch {
             guard error.code != first.code else { return first }
@@ -26,7 +26,7 @@ extension PersistentStore {
 }
 
 extension StoreError {
-    /// Returns the same error with the error of a failed cleanup added to the message.
+    /// Returns this error with a sentence about a failed cleanup added to its message.
     package func adding(_ what: String, of other: StoreError) -> StoreError {
         withMessage("\(message) Also, \(what): \(other.message)")
     }

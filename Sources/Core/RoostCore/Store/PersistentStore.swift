@@ -14,8 +14,8 @@
 ///   code `outcomeUnknown`.
 ///
 /// A store with further abilities conforms to additional protocols, such as
-/// `IntegrityCheckingStore`. Programs call extensions of this protocol, which work for every
-/// store.
+/// `IntegrityCheckingStore`. Programs need not know these protocols: they call extensions of
+/// `PersistentStore`, which work for every store.
 ///
 /// The checks of `RoostConformance` define this contract in full.
 public protocol PersistentStore: AnyObject, Sendable {
@@ -47,17 +47,17 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// Writes a change set, all or nothing.
     ///
     /// If the store's type is persistent, the change set is durable on return. After an error other
-    /// than `outcomeUnknown`, nothing is written:
+    /// than `outcomeUnknown`, the store is unchanged. The most important errors are:
     ///
-    /// - `conflict`: lists every object whose version is stale, that does not exist, or whose ID
-    ///   has another entity than the object.
-    /// - `constraintViolation`: lists every rejected object, once for each constraint, with another
-    ///   object that has the same unique values. That object is the stored object that keeps these
-    ///   values, if any. Otherwise it is the first object of the change set with these values,
-    ///   where updates come before inserts.
+    /// - `conflict`: lists every object that does not exist, has another version, or has another
+    ///   entity than its ID.
+    /// - `constraintViolation`: lists rejected objects, up to a limit, once for each violated
+    ///   constraint. Each is listed with another object that has the same unique values. The other
+    ///   object is a stored object if one keeps these values. Otherwise it is the first object of
+    ///   the change set with these values; updates come before inserts.
     /// - `duplicateObject`: an insert whose key is taken in its hierarchy.
-    /// - `objectNotFound`, with ``StoreError/missingObjects``: links whose ends do not exist after
-    ///   the change, and missing objects of ``ChangeSet/existing``.
+    /// - `objectNotFound`, with ``StoreError/missingObjects``: added links with an end that would
+    ///   not exist after the change, and missing objects of ``ChangeSet/existing``.
     /// - `deleteDenied`, with ``StoreError/denials``: see ``ChangeSet/requiresUnreferencedDeletes``
     ///   and ``ChangeSet/requiresUnlinkedDeletes``.
     /// - `corrupted`, with ``StoreError/damagedObject``: an update or a delete of an object whose
@@ -75,7 +75,7 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// other writers until then; readers are unaffected.
     func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader
 
-    /// Returns the size of the store on disk, or in memory for an in-memory store.
+    /// Returns the size of the store in bytes: on disk, or in memory for an in-memory store.
     func byteCount() throws(StoreError) -> Int
 
     /// Waits for running calls, and releases locks and files.

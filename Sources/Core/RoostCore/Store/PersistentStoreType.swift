@@ -9,8 +9,10 @@
 ///
 /// A type with further abilities conforms to additional protocols, such as `CompactingStoreType`.
 public protocol PersistentStoreType: Sendable {
-    /// The name before the colon of a store URL: a lower-case ASCII letter, then at least one such
-    /// letter, digit or hyphen.
+    /// The name that precedes the colon in a store URL.
+    ///
+    /// It starts with a lower-case ASCII letter. One or more lower-case ASCII letters, digits or
+    /// hyphens follow.
     var name: String { get }
     /// The capabilities of stores of this type.
     var capabilities: StoreCapabilities { get }
@@ -43,7 +45,7 @@ public protocol PersistentStoreType: Sendable {
     /// Returns false if the path is not a readable regular file. Never blocks, and changes nothing.
     func recognizes(fileAt path: String) -> Bool
 
-    /// Reads the metadata of a store, which another process may have open.
+    /// Reads the metadata of a store, even if another process has the store open.
     ///
     /// Changes nothing. The default implementation opens the store read-only and closes it again.
     func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata
@@ -86,8 +88,8 @@ public protocol PersistentStoreType: Sendable {
     /// - Parameters:
     ///   - destination: The location to move the store to.
     ///   - source: The store to move. Afterwards no store exists at this location.
-    ///   - overwriting: Whether an existing store may be replaced. If false, an existing store
-    ///     throws `alreadyExists`.
+    ///   - overwriting: Whether an existing store may be replaced. If false and a store exists at
+    ///     `destination`, the call throws `alreadyExists`.
     /// - Throws: `busy` if either store is open anywhere; `notAStore` if the existing file is not a
     ///   store of this type; `invalidRequest` if both locations are the same store.
     func replace(_ destination: StoreLocation, with source: StoreLocation, overwriting: Bool) throws(StoreError)
@@ -110,7 +112,7 @@ extension PersistentStoreType {
     public var libraries: [StoreLibrary] { [] }
 }
 
-/// A library that a type of store depends on, for bug reports and for known bugs.
+/// A library that a type of store uses, with the information that a bug report needs.
 public struct StoreLibrary: Sendable, Hashable, Codable {
     /// The library's name, as its authors write it.
     public let name: String
@@ -134,7 +136,7 @@ public struct StoreLibrary: Sendable, Hashable, Codable {
 public struct StoreOptions: Sendable, Adjustable {
     /// Whether the store rejects changes.
     public var isReadOnly: Bool
-    /// The model that the caller expects; nil for the model that is stored in the store.
+    /// The model that the caller expects; nil to accept the model that the store contains.
     public var model: ManagedObjectModel?
     /// The maximum time to wait for a lock before code `busy`, in seconds.
     ///
@@ -144,14 +146,14 @@ public struct StoreOptions: Sendable, Adjustable {
     public var storeUUID: StoreUUID? = nil
     /// The user's metadata of a new store.
     public var userMetadata: [String: MetadataValue] = [:]
-    /// Whether the new store is still hidden from other programs.
+    /// Whether a new store is hidden from other programs until the caller publishes it.
     ///
-    /// Bulk loading is then about twice as fast, but a crash during the load may damage the store.
-    /// The caller publishes the store with ``PersistentStoreType/replace(_:with:overwriting:)`` or
-    /// destroys it.
+    /// If true, bulk loading is about twice as fast, but a crash during the load may damage the
+    /// store. The caller publishes the store with
+    /// ``PersistentStoreType/replace(_:with:overwriting:)`` or destroys it.
     public var isUnpublished: Bool = false
-    /// Whether the caller reads the whole store only once, one whole list of records or links after
-    /// the other.
+    /// Whether the caller reads the store only once, and reads each list of records or links to its
+    /// end before the next list.
     ///
     /// This is a hint for a store that is opened read-only. A type that normally reads its whole
     /// file on opening may then read the file in pieces, and report damage only on reading the
@@ -170,9 +172,9 @@ public struct StoreOptions: Sendable, Adjustable {
     /// Whether the store records its changes; nil does not change the store's setting.
     ///
     /// New stores record nothing unless this is true. The setting is saved in the store, so it need
-    /// not be repeated on opening. Enabling it starts a history without older changes. Disabling it
-    /// removes the recorded history. Programs that do not support histories cannot open a store
-    /// that has a history (code `unsupportedVersion`).
+    /// not be repeated on opening. If you enable it, a history without older changes starts. If you
+    /// disable it, the recorded history is removed. Programs that do not support histories cannot
+    /// open a store that has a history (code `unsupportedVersion`).
     ///
     /// ```swift
     /// let options = StoreOptions().with { $0.tracksHistory = true }
@@ -219,7 +221,7 @@ extension StoreOptions {
         }
     }
 
-    /// Throws if the options are read-only, because a new store could not be filled.
+    /// Throws if the options request a read-only store, because a new store could not be filled.
     ///
     /// - Throws: `readOnly`.
     public func requireWritable() throws(StoreError) {

@@ -8,9 +8,9 @@ package final class PreparedChange: Sendable {
     package struct Item: Sendable {
         /// The place of the object.
         package let place: ObjectPlace
-        /// The number of the object's entity in the change set.
+        /// The number of the entity that the change set gives for the object.
         package let entity: Int
-        /// The position in the change set's list, such as the inserts or the deletes.
+        /// The index of the object in its list of the change set, such as the inserts.
         package let position: Int
     }
 
@@ -200,7 +200,7 @@ package final class PreparedChange: Sendable {
 }
 
 extension LinkBatch {
-    /// Returns the batch with its links in the form in which a store of `model` stores them.
+    /// Returns the batch with all links in their stored form.
     ///
     /// - Throws: `invalidRequest` for a relationship that does not own links, and for a key below
     ///   1.
@@ -212,7 +212,7 @@ extension LinkBatch {
         }
         try requirePositiveKeys(model)
         let owner = model.relationships[relationship]
-        // Most batches are in this form already and are not copied.
+        // Most batches already have this form, so they are not copied.
         guard !links.allSatisfy({ owner.normalized($0) == $0 }) else { return self }
         return LinkBatch(relationship: relationship, links: links.map { owner.normalized($0) })
     }

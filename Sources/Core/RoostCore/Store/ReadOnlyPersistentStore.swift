@@ -1,11 +1,13 @@
 /// A store of a type that cannot write: every call that would change it throws `unsupported`.
 ///
-/// Use it for files of foreign formats. An implementation provides only the members that read, such
-/// as ``PersistentStore/snapshot()``; see ``ScanningSnapshot``. The store's type is a
-/// ``ReadOnlyPersistentStoreType``. A type that *can* write implements `PersistentStore` instead.
-/// Its stores that are opened read-only throw `readOnly`.
+/// Use this protocol for files of foreign formats. An implementation provides only the members that
+/// read, such as ``PersistentStore/snapshot()``; see ``ScanningSnapshot``. The store's type is a
+/// ``ReadOnlyPersistentStoreType``.
+///
+/// If a type *can* write, its stores implement `PersistentStore` instead. Such a store throws
+/// `readOnly` for changes if it is opened read-only.
 public protocol ReadOnlyPersistentStore: PersistentStore {
-    /// Throws code `closed` after ``PersistentStore/close()``.
+    /// Throws code `closed` if the store was closed with ``PersistentStore/close()``.
     func requireOpen() throws(StoreError)
 }
 

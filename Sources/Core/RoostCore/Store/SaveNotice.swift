@@ -111,7 +111,7 @@ package struct NoticeUnion: Sendable {
         guard isComplete else { return }
         isComplete = next.isComplete
         if isComplete {
-            // A deleted object that is inserted again may have other values than before.
+            // An object that is deleted and then inserted again counts as updated: its values may differ.
             for id in next.inserted { note(id, kind: kinds[id] == .deleted ? .updated : .inserted) }
             for id in next.updated where kinds[id] != .inserted { note(id, kind: .updated) }
             for id in next.deleted { note(id, kind: .deleted) }
@@ -181,8 +181,8 @@ package struct WaitingNotices: Sendable {
 
     /// Adds a notice.
     ///
-    /// The notice is merged with the last notice of its store if no other commit is between them,
-    /// or if the generations are sums.
+    /// The notice is merged with the last waiting notice of the same store if no other commit is
+    /// between the two notices, or if the generations are sums.
     package mutating func append(_ notice: SaveNotice) {
         guard let index = items.lastIndex(where: { $0.store == notice.store }),
             items[index].generation == notice.previousGeneration || notice.addsGenerations

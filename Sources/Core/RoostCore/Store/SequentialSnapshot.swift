@@ -1,6 +1,6 @@
-/// A snapshot that reads its records and links from one text, always from the beginning.
+/// A snapshot whose records and links are in one text, which is read from the beginning.
 ///
-/// Reading any list of records or links also reads all text before the list. To read everything
-/// efficiently, read whole lists on one thread, in the order of root entities, then of
-/// relationships.
+/// Reading a list of records or links also reads the text before the list. To read the text only
+/// once, read whole lists on one thread: first the records in the order of the root entities, then
+/// the links in the order of the relationships.
 package protocol SequentialSnapshot: StoreSnapshot {}

@@ -24,7 +24,7 @@ public protocol GraphProvidingSnapshot: StoreSnapshot {
     func makeObjectGraph() -> any ObjectGraph
 }
 
-/// A snapshot whose view several threads can read at once, each with its own snapshot.
+/// A snapshot that can give other threads their own snapshots of the same view.
 package protocol ViewSharingSnapshot: StoreSnapshot {
     /// Returns a function that creates another snapshot of the same view; nil if the store cannot
     /// create such snapshots.
@@ -34,17 +34,17 @@ package protocol ViewSharingSnapshot: StoreSnapshot {
 }
 
 extension StoreSnapshot {
-    /// Reads the record with a cursor of ``records(with:)``.
+    /// Uses a cursor of ``records(with:)`` to read the record.
     public func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
         try records(with: [id]).next(into: &batch)
     }
 
     /// Reads the links of a to-many relationship from several objects.
     ///
-    /// The links are grouped by object, in the order of `ids`. A group is ordered as by
+    /// The links are grouped by object, in the order of `ids`. A group has the order of
     /// ``links(of:from:)-(_,ObjectID)``. A link's source is the key of its object. An object that
     /// has no links or does not exist has no group. An object that appears twice in `ids` has two
-    /// groups. A ``GroupedLinkSnapshot`` reads all groups in one pass, any other snapshot with one
+    /// groups. A ``GroupedLinkSnapshot`` reads all groups in one pass. Any other snapshot opens one
     /// cursor per object.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a to-one relationship.
@@ -76,7 +76,7 @@ extension StoreSnapshot {
     }
 }
 
-/// A cursor over the links of several objects, which reads each object with a separate cursor.
+/// A cursor that returns the links of several objects, read with one cursor per object.
 private final class ChainedLinkCursor: FillingLinkCursor {
     private let snapshot: any StoreSnapshot
     private let name: RelationshipName
@@ -84,7 +84,7 @@ private final class ChainedLinkCursor: FillingLinkCursor {
     private var index = 0
     private var current: (any LinkCursor)?
     private var part: LinkBatch
-    /// The position of the first link of `part` that was not returned yet.
+    /// The index in `part` of the first link that was not returned yet.
     private var position = 0
 
     init(_ snapshot: any StoreSnapshot, relationship: ManagedObjectModel.Relationship, ids: [ObjectID]) {
@@ -93,7 +93,7 @@ private final class ChainedLinkCursor: FillingLinkCursor {
         super.init(relationship: relationship.number)
     }
 
-    // After the snapshot was closed, throws instead of returning links that were read ahead.
+    // Throws once the snapshot is closed, so that links in `part` are not returned after that.
     override func requireOpen() throws(StoreError) { _ = try snapshot.userMetadata() }
 
     override func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool {

@@ -1,8 +1,9 @@
-// Optional abilities of stores. Programs call extensions of `PersistentStore`, which use the
-// ability of a conforming store and otherwise a default implementation. An extension method never
-// has the name of a protocol requirement, because it would then satisfy the requirement.
+// Optional abilities of stores. Programs call methods of extensions of `PersistentStore`. A method
+// uses the ability if the store has it, and a default implementation otherwise. The method's name
+// differs from every protocol requirement, because a method of the same name would satisfy the
+// requirement.
 
-/// A store whose type checks the structure of its file, in addition to the checksums of records.
+/// A store that can check the structure of its file, in addition to the checksums of records.
 public protocol StructureCheckingStore: PersistentStore {
     /// Throws `corrupted` if the structure of the file is damaged.
     ///
@@ -12,7 +13,7 @@ public protocol StructureCheckingStore: PersistentStore {
     func checkStructure() throws(StoreError)
 }
 
-/// A store whose type finds problems that reading every record and link does not reveal.
+/// A store that can find more problems than a reader of all its records and links.
 ///
 /// Examples are indexes that do not match their records, and unreferenced pages.
 public protocol IntegrityCheckingStore: PersistentStore {
@@ -24,8 +25,9 @@ public protocol IntegrityCheckingStore: PersistentStore {
 
 /// A store whose file can have content that the store does not return.
 public protocol NoticeGivingStore: PersistentStore {
-    /// Describes content of the file that this store cannot return, one sentence each, without
-    /// values.
+    /// Describes the content of the file that this store cannot return.
+    ///
+    /// Each description is one sentence without stored values.
     ///
     /// Programs call ``PersistentStore/notices()``.
     func contentNotices() throws(StoreError) -> [String]
@@ -35,16 +37,17 @@ extension PersistentStore {
     /// Throws `corrupted` if a ``StructureCheckingStore`` finds damage in its file structure.
     ///
     /// The check reads the whole file. Verified conversions run the check; commits and loads do
-    /// not. Any other store is only checked to be open.
+    /// not. For a store that is not a ``StructureCheckingStore``, the call only checks that the
+    /// store is open.
     public func requireSoundStructure() throws(StoreError) {
         if let store = self as? any StructureCheckingStore { return try store.checkStructure() }
         try requireOpenStore()
     }
 
-    /// Examines the store's file structure, indexes and stored checksums, if its type can do so.
+    /// Examines the store's file structure, indexes and stored checksums, if the store can do so.
     ///
-    /// ``checkStore(_:limit:)`` calls this method and adds the problems that it finds by reading
-    /// the store. Returns an empty list for a store that is not an ``IntegrityCheckingStore``.
+    /// ``checkStore(_:limit:)`` calls this method, and finds further problems by reading the store.
+    /// Returns an empty list for a store that is not an ``IntegrityCheckingStore``.
     public func integrityFindings() throws(StoreError) -> [StoreFinding] {
         if let store = self as? any IntegrityCheckingStore { return try store.examineIntegrity() }
         try requireOpenStore()
@@ -55,8 +58,8 @@ extension PersistentStore {
     /// become null, and content that is not in the model.
     ///
     /// Each description is one sentence without stored values. The call may read every row. A
-    /// conversion reports the notices, because its destination does not get this content. Returns
-    /// an empty list for a store that is not a ``NoticeGivingStore``.
+    /// conversion reports the descriptions, because it cannot copy this content. Returns an empty
+    /// list for a store that is not a ``NoticeGivingStore``.
     public func notices() throws(StoreError) -> [String] {
         if let store = self as? any NoticeGivingStore { return try store.contentNotices() }
         try requireOpenStore()

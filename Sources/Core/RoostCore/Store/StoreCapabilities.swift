@@ -3,7 +3,7 @@ public struct StoreCapability: Hashable, Sendable, CustomStringConvertible {
     /// The stable name, used by `roost info` and the conformance suite.
     public let description: String
 
-    /// Creates a capability that a third party defines.
+    /// Creates a capability for a type of store from another package.
     public init(_ name: String) { description = name }
 
     /// Stores can be created, changed, destroyed and replaced.

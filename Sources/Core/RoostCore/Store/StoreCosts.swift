@@ -1,7 +1,7 @@
 /// The approximate cost of an object or a link in stores of one type.
 ///
-/// Migration plans estimate their time with these costs, which are measured with a million objects.
-/// Estimates can be several times too high or too low.
+/// A migration plan uses these costs to estimate how long the migration takes. The costs are
+/// measured with a million objects. An estimate can be several times too high or too low.
 ///
 /// ```swift
 /// let estimatedCosts = StoreCosts(readingMicroseconds: 0.8, writingMicroseconds: 1.2)
@@ -20,6 +20,6 @@ public struct StoreCosts: Hashable, Sendable {
 }
 
 extension PersistentStoreType {
-    /// The costs of a slow type, for types that were not measured.
+    /// The default costs, which are high, for types that were not measured.
     public var estimatedCosts: StoreCosts { StoreCosts(readingMicroseconds: 1, writingMicroseconds: 1.5) }
 }

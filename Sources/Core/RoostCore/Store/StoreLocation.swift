@@ -15,7 +15,7 @@
 public struct StoreLocation: Hashable, Sendable, CustomStringConvertible {
     /// The name of the store's type.
     public let type: String
-    /// The path of the store's file, or otherwise the store's name, which may be empty.
+    /// The path of the store's file, or the name, possibly empty, of a store without a file.
     public let path: String
 
     /// Creates a location.
@@ -28,7 +28,7 @@ public struct StoreLocation: Hashable, Sendable, CustomStringConvertible {
         self.path = path
     }
 
-    /// Reads a location from its text, `type:path`, or `type:///path` for an absolute path.
+    /// Reads a location from the text `type:path`, or from `type:///path` with an absolute path.
     ///
     /// A type starts with a lower-case ASCII letter and has at least two characters, so that `C:\x`
     /// is a path. To also accept a path without a type, use ``StoreRegistry/resolve(_:)``.

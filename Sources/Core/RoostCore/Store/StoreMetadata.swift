@@ -33,9 +33,9 @@ public struct StoreMetadata: Sendable, Hashable {
         self.userMetadata = userMetadata
     }
 
-    /// The recipe of ``versionHashes``.
+    /// The recipe by which ``versionHashes`` are computed.
     ///
-    /// Always the current recipe, because stores contain no hashes.
+    /// It is always the current recipe, because the hashes are computed and not stored.
     package var versionHashRecipe: VersionHash.Recipe { .current }
 
     /// The version hash of each entity of the store's model, by ``versionHashRecipe``.
@@ -45,11 +45,10 @@ public struct StoreMetadata: Sendable, Hashable {
 }
 
 extension ManagedObjectModel {
-    /// Whether a store with this metadata can be used with this model: both have the same entities
-    /// with the same version hashes.
+    /// Whether this model and a store's model have the same entities with the same version hashes.
     ///
-    /// Default values, limits of values, indexes and transient properties may differ, because they
-    /// do not affect the hashes.
+    /// If so, the store can be used with this model. Default values, limits of values, indexes and
+    /// transient properties may differ, because they do not affect the hashes.
     public func isCompatible(with metadata: StoreMetadata) -> Bool {
         hasVersionHashes(of: metadata.model)
     }
@@ -115,6 +114,8 @@ extension MetadataValue: CustomStringConvertible {
 }
 
 extension MetadataValue: CustomReflectable {
-    /// A mirror without children, because Foundation cannot describe every date.
+    /// A mirror without children, so that `dump` does not describe a date.
+    ///
+    /// Foundation cannot describe every date.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

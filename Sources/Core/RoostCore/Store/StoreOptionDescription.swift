@@ -1,6 +1,6 @@
 /// An option of a store type: its name, its possible values and its effect.
 ///
-/// ``StoreOptions/typeOptions`` contains the options as text, by name.
+/// ``StoreOptions/typeOptions`` contains the values of options as text, by the options' names.
 public struct StoreOptionDescription: Sendable, Hashable {
     /// The possible values of an option.
     public enum Values: Sendable, Hashable {
@@ -12,8 +12,9 @@ public struct StoreOptionDescription: Sendable, Hashable {
         case number(ClosedRange<Double>)
         /// A power of two in a range.
         case powerOfTwo(ClosedRange<Int>)
-        /// The path of a file or directory. In a configuration, it may be relative to the
-        /// configuration's file.
+        /// The path of a file or directory.
+        ///
+        /// A path in a configuration may be relative to the configuration's file.
         case path
         /// Any text.
         case text
@@ -45,7 +46,7 @@ public struct StoreOptionDescription: Sendable, Hashable {
             }
         }
 
-        /// Returns the text of a number, without a fraction if it is zero.
+        /// Returns the text of a number; a whole number has no decimal point.
         private static func text(_ number: Double) -> String { Int(exactly: number).map { "\($0)" } ?? "\(number)" }
     }
 
@@ -68,7 +69,7 @@ public struct StoreOptionDescription: Sendable, Hashable {
 }
 
 extension StoreOptionDescription {
-    /// Returns the problem with a value of the option, or nil.
+    /// Returns a sentence about an impossible value; nil for a possible value.
     package func problem(withValue value: String, of type: any PersistentStoreType) -> String? {
         if values.contains(value) { return nil }
         return "The option '\(name)' of a store of type '\(type.name)' must be \(values.description)."
@@ -76,13 +77,13 @@ extension StoreOptionDescription {
 }
 
 extension PersistentStoreType {
-    /// Returns an empty list.
+    /// An empty list by default.
     public var optionDescriptions: [StoreOptionDescription] { [] }
 
-    /// Returns the problem with an option and its value, or nil.
+    /// Returns a sentence about an unknown option or an impossible value; nil if both are valid.
     ///
-    /// The sentence contains the name of the option and the remedy: known names, or the possible
-    /// values.
+    /// The sentence contains the option's name. It also contains a similar name or all known names
+    /// for an unknown option, and the possible values for an impossible value.
     package func problem(withOption name: String, value: String) -> String? {
         let known = optionDescriptions
         guard let option = known.first(where: { $0.name == name }) else {
@@ -97,7 +98,7 @@ extension PersistentStoreType {
 
     /// Throws if an option is unknown to this type or has an invalid value.
     ///
-    /// - Throws: `invalidRequest` with the problem of the first invalid option by name.
+    /// - Throws: `invalidRequest` for the alphabetically first invalid option.
     public func requireKnown(_ typeOptions: [String: String]) throws(StoreError) {
         for (name, value) in typeOptions.sorted(by: { $0.key < $1.key }) {
             if let problem = problem(withOption: name, value: value) { throw StoreError(.invalidRequest, problem) }

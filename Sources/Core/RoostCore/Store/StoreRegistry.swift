@@ -32,7 +32,7 @@ public final class StoreRegistry: Sendable {
 
     /// Returns the type with this name.
     ///
-    /// - Throws: `unknownStoreType`, with a similar name or the names of the known types.
+    /// - Throws: `unknownStoreType`. The message suggests a similar name or lists the known types.
     public func type(named name: String) throws(StoreError) -> any PersistentStoreType {
         let known = all
         if let type = known.first(where: { $0.name == name }) { return type }
@@ -43,7 +43,7 @@ public final class StoreRegistry: Sendable {
         throw StoreError(.unknownStoreType, "The store type '\(name)' is unknown; \(hint)")
     }
 
-    /// Returns the location for `text`: `type:path`, or the path of an existing store.
+    /// Returns the location for `text`, which is `type:path` or the path of an existing store.
     ///
     /// For a path, the file's content determines the type. A text of the form `type:path` counts as
     /// a path only if the type is not registered.

@@ -9,21 +9,22 @@
 /// - Later commits of any process do not appear in the snapshot and are not blocked by it.
 /// - An open snapshot keeps disk pages from being reused. Close it as soon as possible.
 /// - A cursor verifies the checksum of every record that it returns. Links have no checksums. An
-///   operation that copies links compares them with ``recordedTally()``.
+///   operation that copies links compares their tally with ``recordedTally()``.
 /// - Use a snapshot and its cursors from one thread at a time.
 /// - After ``close()``, or after the store was closed, every call of the snapshot and its cursors
 ///   throws `closed`.
 ///
 /// A snapshot with further abilities conforms to additional protocols: `GroupedLinkSnapshot`,
-/// `GraphProvidingSnapshot`, and those of RoostQuery. Programs call extensions of this protocol,
-/// which work for every snapshot.
+/// `GraphProvidingSnapshot` and protocols of RoostQuery. Programs do not call these protocols. They
+/// call extensions of `StoreSnapshot`, which work for every snapshot.
 public protocol StoreSnapshot: AnyObject {
     /// The model of the store.
     var model: ManagedObjectModel { get }
 
     /// Returns the counts, the digests and the generation that the last commit recorded.
     ///
-    /// Returns nil for a store without the capability `digest`; see `computeTally()`.
+    /// Returns nil for a store without the capability `digest`. `computeTally()` works for every
+    /// store.
     ///
     /// - Complexity: O(1) in the number of objects.
     func recordedTally() throws(StoreError) -> StoreTally?
@@ -34,11 +35,11 @@ public protocol StoreSnapshot: AnyObject {
     /// Returns the highest key that was ever used or reserved in the hierarchy of `entity`, or 0.
     func lastKey(of entity: EntityName) throws(StoreError) -> Int64
 
-    /// Reads the records of `entity` and its subentities in ascending key order, after `id` if
-    /// given.
+    /// Reads the records of `entity` and its subentities in ascending key order.
     ///
-    /// `id` must belong to the entity's hierarchy, but the object need not exist. For an entity
-    /// without objects, the cursor is empty.
+    /// If `id` is not nil, the cursor starts after the key of `id`. `id` must belong to the
+    /// entity's hierarchy, but its object need not exist. For an entity without objects, the cursor
+    /// is empty.
     ///
     /// - Throws: `unknownEntity` if the model lacks `entity` or the entity of `id`;
     ///   `invalidRequest` for an `id` of another hierarchy.
@@ -50,12 +51,12 @@ public protocol StoreSnapshot: AnyObject {
     /// of its superentities.
     func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor
 
-    /// Reads all links of a to-many relationship without a to-one inverse, after `link` if given.
+    /// Reads all links of a to-many relationship without a to-one inverse.
     ///
-    /// The links are in ascending order of source, then place, then target. If the relationship is
-    /// its own inverse, each pair appears once. `link` need not exist, and is normalized first (see
-    /// `ManagedObjectModel.Relationship.normalized(_:)`). Keys and places are compared as signed
-    /// integers.
+    /// The links are in ascending order of source, then place, then target. If `link` is not nil,
+    /// the cursor starts after it. `link` need not exist, and is normalized first (see
+    /// `ManagedObjectModel.Relationship.normalized(_:)`). If the relationship is its own inverse,
+    /// each pair appears once. Keys and places are compared as signed integers.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship without
     ///   links.
@@ -63,12 +64,12 @@ public protocol StoreSnapshot: AnyObject {
 
     /// Reads the links of a to-many relationship from one object.
     ///
-    /// An ordered relationship is read by place, then key; any other relationship by key.
-    /// Relationships with a to-one inverse are supported too. The source of each link is `id`. An
-    /// object that does not exist has no links.
+    /// The links of an ordered relationship are sorted by place, then by key. The links of any
+    /// other relationship are sorted by key. The relationship may have a to-one inverse. The source
+    /// of each link is the key of `id`. An object that does not exist has no links.
     func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor
 
-    /// Replaces the contents of `batch` with the record of an ID.
+    /// Replaces the contents of `batch` with the record of one object.
     ///
     /// Returns false, with an empty batch, if the object does not exist. The default implementation
     /// calls ``records(with:)``. Implement this method if your backend has a faster way.
@@ -80,10 +81,11 @@ public protocol StoreSnapshot: AnyObject {
     /// ascending key order.
     ///
     /// If the task is cancelled, a fetch, a count or a request for rows throws `cancelled` within
-    /// some milliseconds. Stores of other packages need not support this. Other fetches and the
-    /// snapshot are unaffected.
+    /// some milliseconds. Stores of other packages need not support this. The snapshot and the
+    /// fetches of other tasks are unaffected.
     ///
-    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`, before the first record.
+    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; all before the first record
+    ///   is returned.
     func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor
 
     /// Returns the number of records that ``fetch(_:)`` returns, with limit and offset applied.
@@ -104,18 +106,18 @@ public protocol StoreSnapshot: AnyObject {
 /// }
 /// ```
 ///
-/// One call fills one batch, so that dynamic dispatch costs nothing per record.
+/// One call fills one batch, so dynamic dispatch happens once per batch, not once per record.
 public protocol RecordCursor: AnyObject {
     /// Replaces the contents of `batch` with the next records.
     ///
     /// Returns false, with an empty batch, at the end and in every later call.
     ///
     /// If an error has a ``StoreError/damagedObject``, only the record of that object is lost. All
-    /// records before it were returned, and the next call continues after it. Any other error ends
-    /// the cursor.
+    /// earlier records were returned, and the next call continues with the record after the lost
+    /// record. Any other error ends the cursor.
     ///
-    /// - Throws: `modelMismatch` if the batch has another model, which leaves the batch and the
-    ///   cursor unchanged; `corrupted`.
+    /// - Throws: `corrupted`; `modelMismatch` if the batch has another model. After
+    ///   `modelMismatch`, the batch and the cursor are unchanged.
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool
 }
 

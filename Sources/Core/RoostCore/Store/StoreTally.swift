@@ -4,7 +4,7 @@ internal import RoostSystem
 public struct Tally: Hashable, Sendable {
     /// The number of records or links.
     public var count: Int
-    /// The sum of the hashes modulo 2^64, which is independent of the order of records or links.
+    /// The sum of the hashes modulo 2^64; the order of records or links does not affect it.
     public var sum: UInt64
 
     /// Creates a tally, which is empty by default.
@@ -41,7 +41,7 @@ public struct Tally: Hashable, Sendable {
     }
 }
 
-/// The tallies of a store's entities and of its relationships that own links, with the generation.
+/// The tallies of a store's entities and relationships, and the store's generation.
 ///
 /// ```swift
 /// let tally = try snapshot.computeTally()
@@ -51,7 +51,7 @@ public struct Tally: Hashable, Sendable {
 public struct StoreTally: Hashable, Sendable {
     /// The tallies by entity number.
     ///
-    /// An object counts only for its own entity.
+    /// An object counts for its own entity, but not for superentities.
     public var entities: [Tally]
     /// The tallies by relationship number; zero for relationships that own no links.
     public var relationships: [Tally]
@@ -72,12 +72,12 @@ public struct StoreTally: Hashable, Sendable {
             sum: (entities + relationships).reduce(0) { $0 &+ $1.sum })
     }
 
-    /// Adds the records of a batch, with the content hashes that they contain.
+    /// Adds the records of a batch, using the content hash stored in each record.
     public mutating func add(_ batch: RecordBatch) {
         batch.forEachRecord { entities[$0.entityNumber].add($0.storedContentHash) }
     }
 
-    /// Subtracts the records of a batch, with the content hashes that they contain.
+    /// Subtracts the records of a batch, using the content hash stored in each record.
     public mutating func remove(_ batch: RecordBatch) {
         batch.forEachRecord { entities[$0.entityNumber].remove($0.storedContentHash) }
     }
@@ -103,9 +103,10 @@ public struct StoreTally: Hashable, Sendable {
     }
 }
 
-/// A digest of a whole store, equal for stores of any type with the same objects, values and links.
+/// A digest of a whole store.
 ///
-/// Versions, the generation and metadata do not affect the digest.
+/// Two stores of any types have equal digests if they have the same objects, values and links.
+/// Versions of objects, the generation and metadata do not affect the digest.
 ///
 /// ```swift
 /// try store.convert(to: .lmdb("music.lmdb"))
@@ -134,8 +135,10 @@ public struct StoreDigest: Hashable, Sendable, CustomStringConvertible {
 extension StoreSnapshot {
     /// Computes the tally of the snapshot by reading everything.
     ///
-    /// The hash of every record is computed from its bytes, not taken from its checksum.
-    /// - Complexity: O(*n*) in records and links; memory for one batch.
+    /// The hash of every record is computed from the record's bytes. The hash stored in the record
+    /// is not used.
+    ///
+    /// - Complexity: O(*n*) in the number of records and links, with memory for one batch.
     public func computeTally() throws(StoreError) -> StoreTally {
         var tally = StoreTally(model: model)
         var records = RecordBatch(model: model)
@@ -158,6 +161,6 @@ extension StoreSnapshot {
 extension StoreTally {
     /// Advances the generation by one commit.
     ///
-    /// - Throws: `limitExceeded` for a store that has the highest generation.
+    /// - Throws: `limitExceeded` if the generation is already the highest possible one.
     package mutating func countCommit() throws(StoreError) { generation = try generation.next() }
 }

@@ -13,8 +13,8 @@ public protocol CompactingStoreType: PersistentStoreType {
     ///   - options: The options for opening it.
     ///   - isCancelled: A function that is called repeatedly on the calling thread. If it returns
     ///     true, the call throws `cancelled` and leaves the store unchanged.
-    /// - Returns: Whether the file is already smaller; false while readers of the old state use the
-    ///   space.
+    /// - Returns: Whether the file is already smaller; false if readers of the old state still use
+    ///   its space.
     /// - Throws: `busy` if a writer does not end in time; `noSpace`; `verificationFailed` if the
     ///   content differs afterwards, which a damaged disk can cause.
     func compactWhileOpen(
@@ -24,7 +24,7 @@ public protocol CompactingStoreType: PersistentStoreType {
 
 /// A type whose stores may lack the model with which they were created.
 public protocol ModelMatchingStoreType: PersistentStoreType {
-    /// Returns the models with which a store without a model may have been created.
+    /// Finds the models that fit a store whose file contains no model.
     ///
     /// Changes nothing.
     ///
@@ -48,19 +48,19 @@ package protocol ServerStoreType: PersistentStoreType {
     /// - Throws: `invalidRequest` for an invalid location.
     func temporaryLocation(beside location: StoreLocation) throws(StoreError) -> StoreLocation
 
-    /// Returns the location at which to preserve the store at `location` when it is replaced.
+    /// Returns the location to which the store at `location` is moved when it is replaced.
     ///
     /// - Throws: `invalidRequest` for an invalid location.
     func backupLocation(beside location: StoreLocation) throws(StoreError) -> StoreLocation
 
-    /// Replaces an unchanged store with another store on the same server, in one transaction.
+    /// Replaces a store with another store on the same server, in one transaction.
     ///
     /// - Parameters:
     ///   - destination: The store to replace, which must not be open anywhere.
     ///   - generation: The generation that `destination` must have.
     ///   - source: The new store, which must be closed.
     ///   - backup: The new location of the replaced store; if nil, that store is removed.
-    /// - Throws: `busy` if a store is open anywhere or `destination` has another generation.
+    /// - Throws: `busy` if either store is open anywhere, or `destination` has another generation.
     func replace(
         _ destination: StoreLocation, at generation: Generation, with source: StoreLocation,
         keepingAs backup: StoreLocation?

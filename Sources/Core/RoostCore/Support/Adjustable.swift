@@ -1,6 +1,6 @@
-/// A type with more properties than its initializer has parameters.
+/// A type whose initializer does not set all properties.
 ///
-/// `with(_:)` can set the other properties.
+/// `with(_:)` can set the remaining properties.
 public protocol Adjustable {}
 
 extension Adjustable {

@@ -5,7 +5,7 @@ extension Base64 {
     /// Returns data as padded base64.
     package static func text(_ data: Data) -> String { text(of: [UInt8](data)) }
 
-    /// Decodes base64 from people or other programs; returns nil for any other text.
+    /// Decodes base64 that a person or another program wrote; returns nil for any other text.
     ///
     /// - Parameter text: The text.
     /// - Returns: The result of ``bytes(_:ignoringSpaces:)`` as data.

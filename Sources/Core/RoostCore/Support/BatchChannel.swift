@@ -1,16 +1,16 @@
 internal import Dispatch
 
-/// Passes batches from a sending thread to a receiving thread, and used batches back for reuse.
+/// A channel that passes batches from a sending thread to a receiving thread.
 ///
-/// At most `capacity` messages wait for the receiver. The faster thread waits for the slower
-/// thread, so memory is bounded.
+/// The receiver can return used batches, which the sender fills again. At most `capacity` messages
+/// wait for the receiver. The faster thread waits for the slower thread, so memory is bounded.
 package final class BatchChannel: Sendable {
     /// A message from the sender to the receiver.
     package enum Message: Sendable {
-        /// The data that precedes all records: the keys that count as used, and the expected
-        /// numbers of objects and links.
+        /// The data that precedes all records: the highest used key of each hierarchy, and the
+        /// expected numbers of objects and links.
         case begin(lastKeys: [EntityName: Int64], objectCount: Int?, linkCount: Int?)
-        /// Records; in a conversion, all of one hierarchy.
+        /// Records, which in a conversion all belong to one hierarchy.
         case records(RecordBatch)
         /// Links, all of one relationship.
         case links(LinkBatch)
@@ -30,16 +30,16 @@ package final class BatchChannel: Sendable {
     private let filled: DispatchSemaphore
 
     package init(capacity: Int) {
-        // Deallocating a semaphore below its initial value is an error, so `free` starts at zero
-        // and is signaled.
+        // Deallocating a semaphore while its value is below the initial value is an error. So the
+        // initial value of `free` is zero, and signals raise it to `capacity`.
         free = DispatchSemaphore(value: 0)
         filled = DispatchSemaphore(value: 0)
         for _ in 0..<capacity { free.signal() }
     }
 
-    /// Sends a message; waits until there is room.
+    /// Waits until the channel has room, then sends a message.
     ///
-    /// Returns false, and drops the message, if the exchange was stopped.
+    /// Returns false, and drops the message, if the channel was stopped.
     package func send(_ message: Message) -> Bool {
         if isStopped { return false }
         free.wait()
@@ -52,9 +52,9 @@ package final class BatchChannel: Sendable {
         return isSent
     }
 
-    /// Receives the next message; waits until there is one.
+    /// Waits for the next message and returns it.
     ///
-    /// Returns nil if the exchange was stopped.
+    /// Returns nil if the channel was stopped.
     package func receive() -> Message? {
         if isStopped { return nil }
         filled.wait()
@@ -66,10 +66,10 @@ package final class BatchChannel: Sendable {
         return message
     }
 
-    /// Whether the sender or the receiver has stopped the exchange.
+    /// Whether the sender or the receiver has stopped the channel.
     package var isStopped: Bool { state.withLock { $0.isStopped } }
 
-    /// Stops the exchange, and wakes the waiting thread.
+    /// Stops the channel, and wakes a thread that is waiting.
     package func stop() {
         state.withLock { state in
             state.isStopped = true

@@ -1,10 +1,10 @@
-/// Runs deep recursion on a separate thread with a large stack.
+/// A separate thread with a large stack for deep recursion.
 ///
-/// On some platforms, the stack of a secondary thread has half a megabyte, which may be too small
-/// for 200 levels of recursion. The caller waits. Shallow recursion does not use this type, because
-/// starting a thread takes time.
+/// The calling thread waits. On some platforms, the stack of a secondary thread has half a
+/// megabyte, which may be too small for 200 levels of recursion. Shallow recursion runs on the
+/// caller's own stack, because starting a thread takes time.
 package enum DeepStack {
-    /// The maximum depth of recursion over predicates on the caller's own stack.
+    /// The maximum depth to which predicates are processed on the caller's own stack.
     package static let shallowDepth = 12
 
     /// The size of the stack; 200 levels need less than 8 MiB in a build without optimization.

@@ -1,9 +1,9 @@
 internal import RoostSystem
 
-/// Sorts any number of entries in bounded memory.
+/// A sorter for any number of entries, with bounded memory.
 ///
-/// Entries that do not fit into memory are written to unlinked files as sorted runs, which are
-/// merged later. Use a sorter from one thread.
+/// Entries that do not fit into memory are written as sorted runs to temporary files. The runs are
+/// merged later. Use a sorter from one thread only.
 package final class ExternalSorter {
     /// The maximum number of runs that are merged at once.
     package static let fanIn = 64
@@ -28,7 +28,7 @@ package final class ExternalSorter {
     /// - Parameters:
     ///   - key: The bytes by which the entries of a group are sorted.
     ///   - value: The value of the key. Entries with equal keys are sorted by value.
-    ///   - group: The most significant part of the sort order.
+    ///   - group: The entry's group. Entries are sorted by group first.
     /// - Throws: `noSpace`, `ioFailure` and `outOfResources`, if a file is needed.
     package func append(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in group: UInt8
@@ -52,7 +52,7 @@ package final class ExternalSorter {
         try mergeFullLevels()
     }
 
-    /// Merges the last runs if `fanIn` of them have the same level.
+    /// Merges the last `fanIn` runs into one run, as long as they have the same level.
     ///
     /// This limits the number of open files, because each run has an open file.
     private func mergeFullLevels() throws(StoreError) {
@@ -112,7 +112,7 @@ package final class ExternalSorter {
         if !chunk.isEmpty { try body(chunk) }
     }
 
-    /// Merges runs until the remaining runs can be merged at once.
+    /// Merges runs until at most `fanIn` runs remain, which can be merged at once.
     private func mergeToFanIn() throws(StoreError) {
         while runs.count > Self.fanIn {
             let merged = try SortedRun(directories)
@@ -209,16 +209,18 @@ final class SortedRun {
     private let file: SpillFile
     /// The level of the run: 0 for entries from memory, 1 for merged runs of level 0, and so on.
     ///
-    /// Runs that are merged after the last entry also have level 0. Within a sorter, levels never
+    /// A run that `mergeToFanIn()` creates also has level 0. Within a sorter, levels never
     /// increase from run to run.
     let level: Int
     private var buffer: [UInt8] = []
     private var bufferByteCount = 256 << 10
-    /// The offsets of the current entry in the buffer, and of the buffer in the file.
+    /// The offset of the current entry in the buffer.
     private var position = 0
+    /// The offset of the buffer in the file.
     private var fileOffset = 0
-    /// The length of the current entry (0 at the end), and the first bytes of its key.
+    /// The length of the current entry; 0 if the buffer does not contain a whole entry.
     private var entryByteCount = 0
+    /// The first 16 bytes of the current entry's key.
     private var prefix: (high: UInt64, low: UInt64) = (0, 0)
 
     init(_ directories: [String], level: Int = 0) throws(StoreError) {
@@ -259,9 +261,9 @@ final class SortedRun {
         return try fill()
     }
 
-    /// Reads the length and the prefix of the entry at the position.
+    /// Reads the length and the prefix of the entry at `position`.
     ///
-    /// Returns whether the whole entry is in the buffer.
+    /// Returns false if the buffer does not contain the whole entry.
     private func look() -> Bool {
         buffer.withUnsafeBytes { buffer in
             let entry = EntryArena.entry(at: position, in: buffer)
@@ -271,7 +273,7 @@ final class SortedRun {
         return entryByteCount > 0
     }
 
-    /// Reads from the file until the whole entry at the position is in the buffer.
+    /// Reads from the file until the buffer contains the whole entry at `position`.
     ///
     /// Returns false at the end.
     private func fill() throws(StoreError) -> Bool {

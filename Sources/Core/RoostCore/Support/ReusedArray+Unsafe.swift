@@ -1,12 +1,12 @@
 /// An array of plain values that is repeatedly filled and cleared.
 ///
-/// The elements are in a longer `Array`, so appending only copies bytes, and clearing only sets
-/// ``count``. The type has value semantics.
+/// An `Array` with room for more elements contains the elements. So appending usually only copies
+/// bytes, and clearing only sets ``count``. The type has value semantics.
 @usableFromInline
 struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
-    /// The elements.
+    /// The array that contains the elements.
     ///
-    /// The elements after the first ``count`` are unused.
+    /// Only its first ``count`` values are in use.
     @usableFromInline var memory: [Element] = []
     @usableFromInline private(set) var count = 0
 
@@ -39,7 +39,7 @@ struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
 
     mutating func reserveCapacity(_ capacity: Int) { if capacity > memory.count { setLength(capacity) } }
 
-    /// Doubles the memory, or extends it to the needed length.
+    /// Extends the memory to at least `needed` elements and at least twice its length.
     @inline(never)
     private mutating func grow(to needed: Int) { setLength(max(64, needed, 2 * memory.count)) }
 
@@ -49,7 +49,7 @@ struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
             old.withUnsafeBytes {
                 UnsafeMutableRawBufferPointer(longer).copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<used]))
             }
-            // SAFETY: plain values need no initialization, and those after `count` are never read.
+            // SAFETY: plain values need no initialization, and values after `count` are never read.
             initializedCount = length
         }
     }

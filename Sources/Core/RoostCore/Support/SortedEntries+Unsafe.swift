@@ -44,7 +44,7 @@ package struct EntryArena: Sendable {
         }
     }
 
-    /// The number of bytes before an entry's key.
+    /// The number of bytes before an entry's group and key.
     static let headerByteCount = 8
 
     private(set) var bytes: [UInt8] = []
@@ -84,7 +84,7 @@ package struct EntryArena: Sendable {
 
     /// Returns eight bytes of a key as a number that compares like the bytes.
     ///
-    /// Bytes after the end are zero.
+    /// Bytes after the key's end count as zero.
     private static func word(_ key: UnsafeRawBufferPointer, offset: Int) -> UInt64 {
         let count = key.count - offset
         // SAFETY: all bytes that are read are before the end of the key.
@@ -102,7 +102,8 @@ package struct EntryArena: Sendable {
 
     /// Sorts the entries.
     ///
-    /// Sorts by the first 16 bytes, then compares the few entries whose first bytes are equal.
+    /// First sorts by the first 16 bytes of the keys. Then only entries with equal first bytes are
+    /// compared as a whole.
     package mutating func sort() {
         items.sortByPrefix()
         bytes.withUnsafeBytes { buffer in
@@ -118,7 +119,7 @@ package struct EntryArena: Sendable {
         }
     }
 
-    /// Whether `left` comes before `right`, which has the same first bytes.
+    /// Whether `left` comes before `right`; both keys have the same first 16 bytes.
     private static func precedes(_ left: Item, right: Item, in buffer: UnsafeRawBufferPointer) -> Bool {
         guard let a = entry(at: left.offset, in: buffer), let b = entry(at: right.offset, in: buffer) else {
             return left.offset < right.offset
@@ -169,8 +170,8 @@ package struct EntryArena: Sendable {
         UnsafeRawBufferPointer(rebasing: entry[(headerByteCount + key(of: entry).count)...])
     }
 
-    /// Returns a negative number, 0 or a positive number if `left` is before, equal to or after
-    /// `right`.
+    /// Compares two entries; returns a negative number if `left` comes first, 0 if they are equal,
+    /// and a positive number if `right` comes first.
     static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         let keys = bytewise(key(of: left), key(of: right))
         return keys != 0 ? keys : bytewise(value(of: left), value(of: right))
@@ -190,8 +191,9 @@ package struct EntryArena: Sendable {
 extension [EntryArena.Item] {
     /// Sorts by the first 16 bytes of the keys, with a radix sort from the last byte to the first.
     ///
-    /// Most bytes are equal in all keys and are skipped. Each other byte takes O(*n*). The sort
-    /// temporarily doubles the memory. Up to 64 items are sorted by comparison instead.
+    /// The sort skips each byte position at which all keys are equal. This is usual. Each other
+    /// position takes O(*n*). The sort temporarily doubles the items' memory. Up to 64 items are
+    /// sorted by comparison instead.
     package mutating func sortByPrefix() {
         guard count > 64 else {
             return sort { ($0.high, $0.low, $0.offset) < ($1.high, $1.low, $1.offset) }

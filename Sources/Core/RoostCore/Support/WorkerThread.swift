@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import RoostSystem
 
-/// A separate thread for blocking work, outside of the cooperative pool.
+/// A separate thread for blocking work, outside of Swift's cooperative thread pool.
 package final class WorkerThread<Result: Sendable>: Sendable {
     private let result = Mutex<Swift.Result<Result, StoreError>?>(nil)
     private let done = DispatchSemaphore(value: 0)
@@ -10,8 +10,8 @@ package final class WorkerThread<Result: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name that debuggers show.
-    ///   - stackByteCount: The size of the stack. The default for secondary threads is small on
-    ///     some platforms, and libraries may need more.
+    ///   - stackByteCount: The size of the stack. On some platforms, the system's own default for
+    ///     secondary threads is too small for some libraries.
     ///   - body: The work.
     /// - Throws: `outOfResources` if the system cannot start a thread.
     package init(

@@ -18,15 +18,17 @@ public enum AttributeType: Int, Sendable, CaseIterable, Codable {
     case string = 700
     /// True or false.
     case boolean = 800
-    /// A point in time, seconds since 2001-01-01 00:00:00 UTC as a 64-bit floating-point number.
+    /// A point in time: the seconds since 2001-01-01 00:00:00 UTC, as in ``double``.
     case date = 900
     /// Bytes.
     case binaryData = 1000
-    /// A UUID, sixteen bytes.
+    /// A UUID of sixteen bytes.
     case uuid = 1100
     /// A URI, stored as text.
     case uri = 1200
-    /// An encoded value. Stores contain its bytes; contexts encode a `Codable` value as JSON.
+    /// A value that is stored as encoded bytes.
+    ///
+    /// Contexts encode a `Codable` value as JSON.
     case transformable = 1800
     /// The ID of an object, without a relationship to the object.
     case objectID = 2000

@@ -6,11 +6,13 @@ package enum DateText {
     /// The days from 0000-03-01 to 2001-01-01.
     private static let referenceDay = 730_791
 
-    /// Reads `yyyy-mm-dd` or `yyyy-mm-ddThh:mm`; returns nil for any other text.
+    /// Reads a date with an optional time of day; returns nil for any other text.
     ///
-    /// A time may continue with `:ss`, then a fraction of a second, such as `.25`. A time may end
-    /// with a zone (`Z` or `+hh:mm`). A space may replace the `T`. Without a zone, the time is UTC.
-    /// Reading the output of ``text(_:)`` returns the original number, bit for bit.
+    /// The forms are `yyyy-mm-dd`, `yyyy-mm-ddThh:mm` and `yyyy-mm-ddThh:mm:ss`. A space may
+    /// replace the `T`. The seconds may have a fraction, such as `.25`. A time may end with a zone,
+    /// which is `Z`, `+hh:mm` or `-hh:mm`. Without a zone, the time is UTC. A date without a time
+    /// means 00:00 UTC. Reading the output of ``text(_:)`` returns the original number, bit for
+    /// bit.
     package static func seconds(_ text: String) -> Double? {
         var reader = Reader(rest: Array(text.utf8)[...])
         guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), (1...12).contains(month),
@@ -44,8 +46,9 @@ package enum DateText {
         return Double(dayNumber(year: year, month: month, day: day) - referenceDay) * secondsPerDay
     }
 
-    /// Returns the date in UTC, `2024-05-01T12:30:00Z`, with enough digits to identify the number
-    /// exactly.
+    /// Returns the exact date in UTC, such as `2024-05-01T12:30:00Z`.
+    ///
+    /// A fraction of a second has enough digits to identify the number exactly.
     ///
     /// Returns nil for a time outside the years 0000 to 9999, for −0.0, and for a time other than 0
     /// that is less than 0.0001 seconds from 0.
@@ -72,10 +75,10 @@ package enum DateText {
         return "\(two(year / 100))\(two(year % 100))-\(two(month))-\(two(date))T\(time)\(fraction)Z"
     }
 
-    /// Returns the date in UTC rounded to microseconds, `2024-05-01T12:30:00.25Z`, for people.
+    /// Returns the date in UTC for people, such as `2024-05-01T12:30:00.25Z`.
     ///
-    /// Unlike ``text(_:)``, it does not show tiny errors of computed times. Returns nil for a time
-    /// outside the years 0000 to 9999.
+    /// The time is rounded to microseconds, which hides the tiny errors of computed times. Returns
+    /// nil for a time outside the years 0000 to 9999.
     package static func shortText(_ seconds: Double) -> String? {
         // The addition turns −0.0 into 0.0.
         let second = seconds.rounded(.down) + 0.0

@@ -1,8 +1,8 @@
 extension DecimalNumber {
-    /// The double nearest to the number, which must not be NaN.
+    /// The double nearest to this number; this number must not be NaN.
     package var nearestDouble: Double {
-        // If mantissa and power of ten are exact doubles, one operation rounds to the nearest
-        // double.
+        // If the mantissa and the power of ten are exact doubles, their product or quotient is
+        // rounded only once, to the nearest double.
         if mantissa < 1 << 53, abs(Int(exponent)) < Self.exactPowers.count {
             let digits = Double(UInt64(mantissa))
             let power = Self.exactPowers[abs(Int(exponent))]

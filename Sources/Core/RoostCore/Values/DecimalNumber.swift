@@ -2,10 +2,11 @@ package import Foundation
 
 /// A decimal number in its canonical stored form: sign × mantissa × 10^exponent.
 ///
-/// In canonical form, the mantissa has no trailing zero, zero has exponent 0 and no sign, and there
-/// is one NaN. Equal numbers therefore have equal fields and equal text. The mantissa has at most
-/// 38 digits and the exponent is in −128 … 127, the range of Foundation's `Decimal`. Numbers
-/// outside this range are rejected, never rounded.
+/// In canonical form, the mantissa does not end with the digit 0. The number zero has exponent 0
+/// and no sign. NaN has only one form. Equal numbers therefore have equal fields and equal text.
+///
+/// The mantissa has at most 38 digits and the exponent is in −128 … 127, the range of Foundation's
+/// `Decimal`. Numbers outside this range are rejected, never rounded.
 package struct DecimalNumber: Hashable, Sendable {
     /// The digits as a whole number, at most 10^38 − 1.
     package let mantissa: UInt128
@@ -31,14 +32,14 @@ package struct DecimalNumber: Hashable, Sendable {
         self.isNaN = isNaN
     }
 
-    /// Creates the canonical form of sign × mantissa × 10^exponent; nil if it is outside the range.
+    /// Creates the number sign × mantissa × 10^exponent; nil if the number is outside the range.
     package init?(isNegative: Bool, mantissa: UInt128, exponent: Int) {
         guard mantissa != 0 else {
             self = .zero
             return
         }
-        // The exponent may come from a file, so it is limited before the loop. A mantissa has at
-        // most 38 trailing zeros.
+        // The exponent may come from a file, so it is checked before the loop. The loop adds at
+        // most 38 to it, because a mantissa has at most 38 trailing zeros.
         guard (-128 - 38...127).contains(exponent) else { return nil }
         var (mantissa, exponent) = (mantissa, exponent)
         while mantissa % 10 == 0 {
@@ -122,7 +123,7 @@ extension DecimalNumber {
             isNegative: negative, mantissa: mantissa, exponent: exponent + (exponentNegative ? -written : written))
     }
 
-    /// Converts a `Decimal` of Foundation exactly; nil if it is outside the range.
+    /// Converts a `Decimal` of Foundation exactly; nil if the number is outside the range.
     package init?(_ decimal: Decimal) {
         guard !decimal.isNaN else {
             self = .nan
@@ -144,7 +145,7 @@ extension DecimalNumber {
 }
 
 extension DecimalNumber: CustomStringConvertible {
-    /// Plain digits of up to 60 characters (`-12.34`), otherwise `1234e-99`.
+    /// The number in plain digits (`-12.34`), or with an exponent (`1234e-99`) if it is long.
     package var description: String {
         guard !isNaN else { return "NaN" }
         let digits = String(mantissa)
@@ -177,16 +178,18 @@ extension DecimalNumber: Comparable {
         if left.mantissa == 0 || right.mantissa == 0 {
             return left.mantissa == right.mantissa ? 0 : (left.mantissa == 0 ? -1 : 1)
         }
-        // The position of the leading digit is compared first, then both mantissas with 38 digits.
+        // The positions of the leading digits are compared first, then the mantissas, scaled to 38
+        // digits.
         let (leftLead, leftDigits) = left.normalized
         let (rightLead, rightDigits) = right.normalized
         if leftLead != rightLead { return leftLead < rightLead ? -1 : 1 }
         return leftDigits == rightDigits ? 0 : (leftDigits < rightDigits ? -1 : 1)
     }
 
-    /// The decimal position of the leading digit, and then the mantissa scaled to 38 digits.
+    /// The decimal position of the leading digit, and the mantissa scaled to 38 digits.
     ///
-    /// Comparing both in this order compares magnitudes. Index keys rely on this.
+    /// To compare the magnitudes of two numbers, compare the positions, then the scaled mantissas.
+    /// Index keys rely on this order.
     package var normalized: (lead: Int, digits: UInt128) {
         guard mantissa != 0 else { return (Int.min, 0) }
         var (digits, shift) = (mantissa, 0)

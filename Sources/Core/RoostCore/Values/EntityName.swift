@@ -1,7 +1,7 @@
-/// The interned name of an entity: a number of four bytes, which equality and hashing use.
+/// The interned name of an entity, compared and hashed as a number of four bytes.
 ///
-/// Names with the same text are equal in the whole process, so an ``ObjectID`` needs neither a
-/// model nor a string. Names are never freed. A hostile file can add only as many names as the
+/// In a process, names with the same text have the same number. So an ``ObjectID`` contains neither
+/// a model nor a string. Names are never freed. A hostile file can add only as many names as the
 /// limits of a model allow.
 ///
 /// ```swift
@@ -57,7 +57,7 @@ extension EntityName: Comparable {
     }
 }
 
-/// A relationship of an entity, by name.
+/// The name of a relationship, with the name of an entity that has the relationship.
 public struct RelationshipName: Hashable, Sendable, CustomStringConvertible {
     /// The entity that declares or inherits the relationship.
     public let entity: EntityName

@@ -2,14 +2,15 @@
 @usableFromInline
 package struct FieldSlot: Sendable {
     @usableFromInline package let kind: RecordLayout.Field.Kind
-    /// The bit of the field in its byte of the bitmap.
+    /// A mask with the field's null bit in the byte at `nullByte`.
     @usableFromInline let nullMask: UInt8
     @usableFromInline let nullByte: Int32
     @usableFromInline let byteOffset: Int32
     /// The offset of the tail in the record.
     @usableFromInline let tail: Int32
-    /// The offset of the preceding tail field's slot, whose value is the start of this field; 0 for
-    /// the first tail field.
+    /// The offset of the preceding tail field's slot; 0 if the field has no preceding tail field.
+    ///
+    /// That slot contains the offset in the tail at which this field starts.
     @usableFromInline let precedingSlot: Int32
 
     package init(_ field: RecordLayout.Field, in layout: RecordLayout) {
@@ -21,9 +22,9 @@ package struct FieldSlot: Sendable {
         precedingSlot = field.index > layout.firstVariableField ? byteOffset - 4 : 0
     }
 
-    // SAFETY of all methods below: a slot is used only with records of its layout whose structure
-    // was checked. Such records have a complete fixed part. The ends of tail fields ascend and do
-    // not exceed the record's end.
+    // SAFETY of all methods below: a `FieldSlot` is used only with records of its layout whose
+    // structure was checked. Such records have a complete fixed part. The ends of their tail fields
+    // ascend and do not exceed the record's end.
 
     @inlinable
     @inline(__always)
@@ -40,7 +41,7 @@ package struct FieldSlot: Sendable {
         }
     }
 
-    /// Returns a slot of 8 bytes as an integer.
+    /// Returns the slot of a field as an integer; the slot must have 8 bytes.
     @inlinable
     @inline(__always)
     package func integer64(in record: RecordReader) -> Int64 {
@@ -54,13 +55,13 @@ package struct FieldSlot: Sendable {
             : Double(bitPattern: RecordReader.load(record.bytes, offset: Int(byteOffset), as: UInt64.self))
     }
 
-    /// Returns the number of the entity in a polymorphic reference or an object ID.
+    /// Returns the entity number that a polymorphic reference or an object ID contains.
     @inlinable
     package func entity(in record: RecordReader) -> Int {
         Int(RecordReader.load(record.bytes, offset: Int(byteOffset) + 8, as: UInt32.self))
     }
 
-    /// Returns the bytes of a tail field, or the slot of any other field.
+    /// Returns the bytes of a tail field, or the bytes of any other field's slot.
     @inlinable
     @inline(__always)
     package func bytes(in record: RecordReader) -> UnsafeRawBufferPointer {
@@ -88,8 +89,8 @@ package struct FieldSlot: Sendable {
             (start, count) = (Int(tail) + before, end - before)
         }
         guard count < 8 else { return UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)) }
-        // The header precedes every field, so the eight bytes that end with the field's last byte
-        // exist.
+        // The header has more than eight bytes, so a record always has eight bytes up to and
+        // including the field's last byte.
         let word = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start + count - 8, as: UInt64.self))
         return count == 0 ? 0 : word << UInt64(64 - 8 * count)
     }

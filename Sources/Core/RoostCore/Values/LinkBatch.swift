@@ -1,6 +1,7 @@
 /// A link of a to-many relationship that has no to-one inverse.
 ///
-/// The keys belong to the hierarchies of the relationship's source and destination entity.
+/// ``source`` is a key of the hierarchy of the relationship's entity. ``target`` is a key of the
+/// hierarchy of the destination entity.
 ///
 /// ```swift
 /// let tracks = RelationshipName("Playlist", name: "tracks")

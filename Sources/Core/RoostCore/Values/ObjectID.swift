@@ -27,8 +27,7 @@ public struct ObjectID: Hashable, Sendable {
         self.key = key
     }
 
-    /// Returns a permanent text that may be stored and shared: `x-roost://<store
-    /// UUID>/<Entity>/p<key>`.
+    /// Returns permanent text to store or share, `x-roost://<store UUID>/<Entity>/p<key>`.
     public func uriRepresentation(storeUUID: StoreUUID) -> String {
         "x-roost://\(storeUUID)/\(entity)/p\(key)"
     }

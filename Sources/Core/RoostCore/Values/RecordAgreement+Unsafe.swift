@@ -1,6 +1,6 @@
 internal import RoostSystem
 
-/// Compares fields of two records of an entity.
+/// A comparison of some fields in two records of one entity.
 package struct RecordAgreement: Sendable {
     private let slots: [FieldSlot]
 
@@ -25,7 +25,7 @@ package struct RecordAgreement: Sendable {
 }
 
 extension RecordAgreement {
-    /// Appends a bitmap that has a bit for each field, set if the two records differ in the field.
+    /// Appends a bitmap in which a bit is set for each field that differs between two records.
     ///
     /// Bit *i* mod 8 of byte *i* / 8 belongs to field *i*. This comparison must include all fields
     /// of the layout.

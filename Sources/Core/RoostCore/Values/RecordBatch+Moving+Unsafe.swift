@@ -1,5 +1,5 @@
 extension RecordBatch {
-    /// Starts a record with the values of a prototype and an empty tail.
+    /// Starts a record as a copy of a prototype; the tail is empty.
     ///
     /// - Parameters:
     ///   - layout: The record's layout.
@@ -21,7 +21,9 @@ extension RecordBatch {
         }
     }
 
-    /// Returns header, bitmap and slots of a record with these values; all tail fields are null.
+    /// Returns the header, the bitmap and the slots of a record with these values.
+    ///
+    /// Values of tail fields are ignored, so all tail fields are null.
     ///
     /// - Throws: `invalidValue` for a value that is not of the field's type or range.
     package static func prototype(
@@ -41,9 +43,9 @@ extension RecordBatch {
         let bytes = record.bytes
         precondition(bytes.count >= moves.fixedByteCount, "the record is of another layout than the moves")
         arena.withUnsafeMutableBytes { arena in
-            // SAFETY: the moves belong to two layouts. The bytes that are read are in the fixed
-            // part of the source, whose size is checked above. The bytes that are written are in
-            // the fixed part that `beginRecord` has filled.
+            // SAFETY: the offsets of the moves are in the fixed parts of both layouts. The size of
+            // the source's fixed part is checked above. `beginRecord` has written the fixed part of
+            // the record being built.
             for slots in moves.slots {
                 UnsafeMutableRawBufferPointer(rebasing: arena[base + slots.to..<base + slots.to + slots.count])
                     .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[slots.from..<slots.from + slots.count]))
@@ -94,9 +96,10 @@ extension RecordBatch {
         arena[buildOffset + RecordLayout.Header.bitmap + field.index >> 3] & (1 << UInt8(field.index & 7)) != 0
     }
 
-    /// Appends a record of another layout with the same fields, as a record of `layout`'s entity.
+    /// Appends a copy of a record, changed to a record of the entity of `layout`.
     ///
-    /// Key and version are unchanged. See ``RecordMoves/isWhole``.
+    /// The layouts must have the same fields; see ``RecordMoves/isWhole``. The key and the version
+    /// are unchanged.
     package mutating func append(_ record: RecordReader, as layout: RecordLayout) {
         let bytes = record.bytes
         let offset = arena.count

@@ -1,8 +1,8 @@
 extension RecordBatch {
-    /// Appends a copy of a record in which some fields have new values, which can be null.
+    /// Appends a copy of a record, with new values for some fields.
     ///
-    /// The version is unchanged. The result equals, byte for byte, a record that was built from all
-    /// values.
+    /// A new value can be null. The version is unchanged. The copy has the same bytes as a record
+    /// that is built from all values.
     ///
     /// - Parameters:
     ///   - record: The record to copy, which must not be in this batch.
@@ -34,7 +34,7 @@ extension RecordBatch {
         endRecord()
     }
 
-    /// Copies bitmap and slots into the record being built.
+    /// Copies the bitmap and the slots of a record into the record being built.
     private mutating func copyFixedPart(of record: RecordReader) {
         let (from, to) = (RecordLayout.Header.bitmap, record.layout.fixedByteCount)
         let base = buildOffset

@@ -40,18 +40,19 @@ extension RecordBatch {
 // MARK: Appending whole records
 
 extension RecordBatch {
-    /// Appends a copy of bytes from a file, after verifying their structure and checksum.
+    /// Verifies the structure and the checksum of a record from a file, and appends a copy.
     ///
-    /// - Throws: `corrupted`, with the object if its entity is known. The batch is then unchanged.
+    /// - Throws: `corrupted`, with a ``StoreError/damagedObject`` if the entity is known. After an
+    ///   error, the batch is unchanged.
     public mutating func append(checking bytes: UnsafeRawBufferPointer, key: Int64) throws(StoreError) {
         let reader = try RecordReader(checking: bytes, key: key, model: model)
         try reader.verifyChecksum()
         append(reader)
     }
 
-    /// Appends a copy of a record, which must have a valid structure and the batch's model.
+    /// Appends a copy of a record.
     ///
-    /// These requirements are not checked.
+    /// The record must have a valid structure and the batch's model, which is not checked.
     public mutating func append(_ record: RecordReader) {
         let offset = arena.count
         arena.append(contentsOf: record.bytes)
@@ -61,10 +62,10 @@ extension RecordBatch {
                 entity: Int32(truncatingIfNeeded: record.entityNumber)))
     }
 
-    /// Appends a copy of a record that the caller built, including the checksum.
+    /// Appends a copy of a record whose bytes, including the checksum, the caller has built.
     ///
-    /// The record is checked only in debug builds. Lengths, tail ends and header must match the
-    /// layout of the entity.
+    /// The lengths, the tail ends and the header must match the layout of the entity. Only debug
+    /// builds check the structure.
     package mutating func append(built bytes: UnsafeRawBufferPointer, key: Int64, entity: Int) {
         assert((try? RecordReader(checking: bytes, key: key, model: model)) != nil, "invalid record structure")
         let offset = arena.count
@@ -121,8 +122,8 @@ extension RecordBatch {
 extension RecordBatch {
     /// Starts a record in which every field is null.
     ///
-    /// Set fields, then call ``endRecord()``. Tail fields must be set in the layout's order, all
-    /// other fields in any order.
+    /// Set fields, then call ``endRecord()``. Tail fields must be set in the layout's order. Other
+    /// fields can be set in any order.
     public mutating func beginRecord(_ layout: RecordLayout, key: Int64, version: UInt32) {
         precondition(buildLayout == nil, "beginRecord without endRecord")
         buildLayout = layout
@@ -137,10 +138,10 @@ extension RecordBatch {
 
     /// Starts a record that is a copy of another record, including key, version and all values.
     ///
-    /// To change a few values of an object, set them, then call ``endRecord()``. Fields in the tail
-    /// (text, URIs, data) cannot be changed.
+    /// Set the fields to change, then call ``endRecord()``. Fields in the tail (text, URIs, data
+    /// and transformable values) cannot be changed.
     ///
-    /// - Parameter record: A record with the batch's model, which must not be in this batch.
+    /// - Parameter record: A record of the batch's model. The record must not be in this batch.
     public mutating func beginRecord(copying record: RecordReader) {
         precondition(buildLayout == nil, "beginRecord without endRecord")
         let layout = record.layout
@@ -244,8 +245,8 @@ extension RecordBatch {
         }
     }
 
-    /// Sets the 16 bytes of a UUID field; throws `invalidValue` for another number of bytes or kind
-    /// of field.
+    /// Sets a UUID field; throws `invalidValue` if `bytes` does not have 16 bytes or the field has
+    /// another kind.
     public mutating func setUUID(_ bytes: UnsafeRawBufferPointer, for field: RecordLayout.Field) throws(StoreError) {
         guard bytes.count == 16, field.kind == .uuid else { throw wrongType(field, what: "a UUID") }
         clearNull(field)
@@ -255,12 +256,12 @@ extension RecordBatch {
         }
     }
 
-    /// Sets a reference or object-ID field to an object of the entity with number `entity`.
+    /// Sets a reference or object-ID field to the object with this entity number and key.
     ///
     /// - Throws: `invalidValue` for a key that is not positive, an entity that the field does not
     ///   allow, or a field of another kind.
     public mutating func setReference(entity: Int, key: Int64, for field: RecordLayout.Field) throws(StoreError) {
-        // Most references have exactly the destination entity and need no look-up in the model.
+        // Most references are to the destination entity itself and need no look-up in the model.
         guard key > 0,
             field.destination == entity
                 || entity >= 0 && entity < model.entities.count
@@ -283,7 +284,7 @@ extension RecordBatch {
 
     /// Sets a field in the tail.
     ///
-    /// Text must be valid UTF-8; it is not checked here.
+    /// Text must be valid UTF-8, which this method does not check.
     ///
     /// - Throws: `limitExceeded` if the record would become larger than
     ///   ``RecordLayout/maximumByteCount``; `invalidValue` for a field that is not in the tail.

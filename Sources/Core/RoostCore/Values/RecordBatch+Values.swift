@@ -3,13 +3,13 @@ internal import Foundation
 extension RecordBatch {
     /// Appends a record with decoded values.
     ///
-    /// Properties without a value in `values` are null. A composite is present if one of its
-    /// elements has a value. If `values` contains the composite itself, only that entry determines
-    /// whether the composite is null.
+    /// Properties without a value in `values` are null. If `values` contains a composite itself,
+    /// only that entry determines whether the composite is null. Otherwise the composite is not
+    /// null if one of its elements has a value.
     ///
-    /// A name is an attribute, a to-one relationship, the dotted path of a composite's element, or
-    /// ``RecordLayout/orderFieldName(of:)`` for the place in an ordered inverse.
-    /// ``beginRecord(_:key:version:)`` is faster.
+    /// The keys of `values` are names of attributes and to-one relationships, and dotted paths of
+    /// the elements of composites. ``RecordLayout/orderFieldName(of:)`` returns the key for a place
+    /// in an ordered inverse. Building the record with ``beginRecord(_:key:version:)`` is faster.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidValue`, `invalidRequest` (abstract
     ///   entity, key below 1), `limitExceeded`. After an error the batch is unchanged.
@@ -47,7 +47,7 @@ extension RecordBatch {
         endRecord()
     }
 
-    /// Appends the field of a value, and for a composite also the fields of its elements.
+    /// Appends a value with its field to `flat`; also appends the elements of a composite value.
     private func flatten(
         _ name: String, value: Value, layout: RecordLayout,
         into flat: inout [(field: RecordLayout.Field, value: Value)]
@@ -64,7 +64,7 @@ extension RecordBatch {
     /// Sets a field of the record being built to a decoded value; see
     /// ``beginRecord(_:key:version:)``.
     ///
-    /// Does nothing for null.
+    /// Does nothing for null, so the field keeps its value.
     ///
     /// - Throws: `limitExceeded`; `invalidValue` if the value does not fit the field's type or
     ///   range. Integers are accepted for floating-point and decimal fields if the conversion is

@@ -1,8 +1,8 @@
 /// A reusable, contiguous buffer of records.
 ///
-/// Cursors and loaders pass batches, so that dynamic dispatch and allocation cost nothing per
-/// record. All records in a batch have a valid structure. The checksums of records from a file were
-/// verified too.
+/// Cursors and loaders pass batches, so dynamic dispatch and allocation happen once per batch, not
+/// once per record. All records in a batch have a valid structure. If a record is from a file, its
+/// checksum was verified too.
 ///
 /// ```swift
 /// let cursor = try snapshot.fetch(FetchRequest("Track", where: "plays > 3"))
@@ -12,10 +12,10 @@
 /// }
 /// ```
 public struct RecordBatch: Sendable {
-    /// The number of bytes after which a cursor stops filling a batch; the last record may exceed
-    /// this number.
+    /// The number of bytes at which a cursor stops filling a batch; with its last record, a batch
+    /// may have more bytes.
     package static let capacityBytes = 256 * 1024
-    /// The number of records after which a cursor stops filling a batch.
+    /// The number of records at which a cursor stops filling a batch.
     package static let capacityCount = 1024
 
     @usableFromInline
@@ -37,11 +37,11 @@ public struct RecordBatch: Sendable {
     @usableFromInline var buildOffset = 0
     var buildKey: Int64 = 0
     var buildVersion: UInt32 = 0
-    /// The first tail field that can still be set.
+    /// The index of the first tail field that can still be set.
     var buildNextVariable = 0
-    /// The number of fields of the layout.
+    /// The number of fields of `buildLayout`.
     var buildFieldCount = 0
-    /// The offset of the tail in the arena.
+    /// The offset in `arena` of the tail of the record being built.
     var buildTailOffset = 0
 
     /// Creates an empty batch for records of `model`.
@@ -63,18 +63,18 @@ public struct RecordBatch: Sendable {
         buildLayout = nil
     }
 
-    /// The identity of the record at `index`.
+    /// Returns the ID of the record at `index`.
     public func id(at index: Int) -> ObjectID {
         ObjectID(model.entities[Int(entries[index].entity)].name, key: entries[index].key)
     }
 
-    /// The key of the record at `index`.
+    /// Returns the key of the record at `index`.
     @inlinable public func key(at index: Int) -> Int64 { entries[index].key }
 
-    /// The number of the entity of the record at `index`.
+    /// Returns the entity number of the record at `index`.
     @inlinable package func entityNumber(at index: Int) -> Int { Int(entries[index].entity) }
 
-    /// The version of the record at `index`.
+    /// Returns the version of the record at `index`.
     public func version(at index: Int) -> UInt32 { withRecord(at: index) { $0.version } }
 
     /// Returns the value of a property of the record at `index`; throws `unknownProperty`.
@@ -82,7 +82,7 @@ public struct RecordBatch: Sendable {
         try withRecord(at: index) { (record) throws(StoreError) in try record.value(name) }
     }
 
-    /// Returns the values of the record at `index` that are not null, by property name.
+    /// Returns all values except nulls of the record at `index`, by property name.
     public func values(at index: Int) -> [String: Value] { withRecord(at: index) { $0.values() } }
 
     /// Returns a copy of the record at `index` that is independent of the batch.

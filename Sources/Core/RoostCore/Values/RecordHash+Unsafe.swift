@@ -15,11 +15,12 @@ public enum RecordHash {
 
     /// Returns the mask of a version.
     ///
-    /// The checksum is the content hash XOR this mask.
+    /// The checksum of a record is its content hash XOR the mask of its version.
     @inlinable
     package static func versionMask(_ version: UInt32) -> UInt64 { UInt64(version) &* 0xD6E8_FEB8_6659_FD93 }
 
-    /// Returns the hash of a link: XXH3-64 of relationship number, keys and orders, little-endian.
+    /// Returns the hash of a link: XXH3-64 of the relationship's number and the link's keys and
+    /// places, as little-endian integers.
     package static func link(_ link: Link, of relationship: Int) -> UInt64 {
         let words = (
             UInt64(relationship).littleEndian, link.source.littleEndian, link.target.littleEndian,
@@ -28,7 +29,7 @@ public enum RecordHash {
         return withUnsafeBytes(of: words) { XXH3_64bits($0.baseAddress, $0.count) }
     }
 
-    /// Returns XXH3-64 of any bytes.
+    /// Returns the XXH3-64 hash of bytes.
     package static func bytes(_ bytes: UnsafeRawBufferPointer) -> UInt64 { XXH3_64bits(bytes.baseAddress, bytes.count) }
 
     /// Returns XXH3-128 of any bytes, high half first.

@@ -3,8 +3,7 @@
 /// RECORD-FORMAT.md specifies the format.
 ///
 /// A record consists of a header, a bitmap of nulls, one slot per field, and a tail with the bytes
-/// of strings and data. A field's kind determines the width of its slot. Reading a field is O(1)
-/// and does not read other fields.
+/// of strings and data. A field's kind determines the width of its slot. Reading a field is O(1).
 /// Compatible models have the same layouts.
 public final class RecordLayout: Sendable {
     /// One stored value of a record.
@@ -20,8 +19,7 @@ public final class RecordLayout: Sendable {
             case uuid
             /// An object-ID attribute, 12 bytes: key (8), entity number (4).
             case objectID
-            /// A to-one relationship to an entity with subentities, 12 bytes with the format of
-            /// ``objectID``.
+            /// A to-one relationship to an entity with subentities, 12 bytes as in ``objectID``.
             case polymorphicReference
             /// Any other to-one relationship, 8 bytes: the key.
             case reference
@@ -45,14 +43,15 @@ public final class RecordLayout: Sendable {
             case boolean
             /// No bytes; the bit in the bitmap shows whether the composite itself is null.
             case composite
-            /// UTF-8 in the tail. The slot contains the end of the text, 4 bytes, as an offset in
-            /// the tail.
+            /// UTF-8 in the tail.
+            ///
+            /// The slot of any tail field has 4 bytes: the offset in the tail where the field ends.
             case string
             /// A URI's text in the tail.
             case uri
             /// Bytes in the tail.
             case data
-            /// The stored form of a transformable value in the tail.
+            /// The encoded bytes of a transformable value in the tail.
             case transformable
 
             /// The number of bytes of the slot.
@@ -126,16 +125,15 @@ public final class RecordLayout: Sendable {
     public let fields: [Field]
     /// The number of bytes before the tail.
     package let fixedByteCount: Int
-    /// The position of the first field whose bytes are in the tail; the number of fields if all
-    /// values are in slots.
+    /// The index of the first tail field; the number of fields if the layout has no tail fields.
     package let firstVariableField: Int
-    /// Whether some names are paths of elements of composites.
+    /// Whether the entity has composite attributes.
     let hasComposites: Bool
     /// A record in which every field is null, used as a template.
     @usableFromInline package let template: [UInt8]
     private let indexByName: [String: Int]
 
-    /// Computes the positions of fields that are already in the order of their slots.
+    /// Creates a layout from drafts that are already in the order of their slots.
     init(entity: EntityName, entityNumber: Int, sortedDrafts sorted: [Draft]) {
         let bitmapByteCount = (sorted.count + 7) / 8
         var offset = Header.bitmap + bitmapByteCount

@@ -7,14 +7,14 @@
 /// ``RecordBatch/moveSlots(of:by:)``, then ``RecordBatch/moveTail(of:tail:by:)`` for each of the
 /// ``tails``. Set all tail fields, moved or not, in the destination layout's order.
 package struct RecordMoves: Sendable {
-    /// Slots that are adjacent in both layouts.
+    /// A range of slots that are adjacent in both layouts; offsets and length in bytes.
     struct Slots: Sendable {
         var from: Int
         var to: Int
         var count: Int
     }
 
-    /// The position of a field's null bit in both layouts.
+    /// The positions of a field's null bit in the two layouts.
     struct NullBit: Sendable {
         var fromByte: Int
         var toByte: Int
@@ -22,9 +22,9 @@ package struct RecordMoves: Sendable {
         var toMask: UInt8
     }
 
-    /// Tail fields that are adjacent in both layouts.
+    /// A range of tail fields that are adjacent in both layouts.
     package struct Tail: Sendable {
-        /// The position of the first field in the destination layout.
+        /// The index of the first field in the destination layout.
         package let firstField: Int
         /// The number of fields.
         package fileprivate(set) var count: Int
@@ -32,7 +32,7 @@ package struct RecordMoves: Sendable {
         let from: Int
         /// The offset of the first field's slot in the destination layout.
         let to: Int
-        /// Whether the first field is also the first field of the source tail.
+        /// Whether the first field is the first tail field of the source layout.
         let isFirst: Bool
     }
 
@@ -45,9 +45,10 @@ package struct RecordMoves: Sendable {
     /// Whether a whole record can be copied, with only the entity number and the checksum changed.
     package let isWhole: Bool
 
-    /// Creates moves for pairs of fields of the same kind.
+    /// Creates a plan for pairs of fields.
     ///
-    /// Each field of the destination layout may occur in only one pair.
+    /// The two fields of a pair must have the same kind. Each field of the destination layout may
+    /// occur in only one pair.
     package init(
         _ fields: [(from: RecordLayout.Field, to: RecordLayout.Field)], from: RecordLayout, to: RecordLayout
     ) {

@@ -3,16 +3,17 @@ internal import Foundation
 /// A view of one record's bytes, valid only inside the closure that receives it.
 ///
 /// The structure of the record (length, entity, ends of the values in the tail) has been checked,
-/// so reading cannot exceed the bytes. Pass only fields of ``layout`` to the methods. Reading a
-/// null field returns zero, or no bytes.
+/// so reading cannot exceed the bytes. Pass only fields of ``layout`` to the methods. A null field
+/// reads as 0 or false, or as no bytes if its value would be in the tail; see ``isNull(_:)``.
 public struct RecordReader {
     /// The record's bytes.
     public let bytes: UnsafeRawBufferPointer
     /// The object's key.
     public let key: Int64
     // SAFETY: a reader and its bytes are valid only inside the closure that receives them. The
-    // creator of the reader (a batch, a record, a store's snapshot) retains the model meanwhile,
-    // and the model retains its shapes. Reference counting would cost more than reading a field.
+    // creator of the reader (a batch, a record, a store's snapshot) retains the model until the
+    // closure returns, and the model retains its shapes. Reference counting would cost more than
+    // reading a field.
     @usableFromInline unowned(unsafe) let unownedModel: ManagedObjectModel.Resolved
 
     /// The layout of the record.
@@ -27,7 +28,7 @@ public struct RecordReader {
     ///   - bytes: One whole record.
     ///   - key: The object's key, for messages and hashes.
     ///   - model: The model of the record. The caller must retain it while the reader is used.
-    /// - Throws: `corrupted`, with the object if its entity is known.
+    /// - Throws: `corrupted`, naming the object if its entity is known.
     /// - Complexity: O(1) plus the number of fields in the tail.
     package init(
         checking bytes: UnsafeRawBufferPointer, key: Int64, model: ManagedObjectModel
@@ -46,10 +47,10 @@ public struct RecordReader {
         unownedModel = model.resolved
     }
 
-    /// Creates a reader of a row with a valid structure in the caller's own memory.
+    /// Creates a reader of a row in the caller's own memory.
     ///
-    /// Use this initializer for rows that the caller copied from a batch or built. The key may be
-    /// any number.
+    /// The row must have a valid structure: the caller has built it, or copied it from a batch. The
+    /// key is not checked.
     ///
     /// - Parameters:
     ///   - row: The first byte of one whole record, with any alignment.
@@ -65,7 +66,7 @@ public struct RecordReader {
     /// Creates a reader of a row in the caller's own memory after checking its structure; see
     /// ``init(checking:key:model:)``.
     ///
-    /// - Throws: `corrupted`, with the object if its entity is known.
+    /// - Throws: `corrupted`, naming the object if its entity is known.
     package init(
         checkingRow row: UnsafeRawPointer, byteCount: Int, key: Int64, model: ManagedObjectModel
     ) throws(StoreError) {
@@ -87,9 +88,9 @@ public struct RecordReader {
             damagedObject: entity.map { ObjectID($0, key: key) })
     }
 
-    /// SAFETY: callers pass offsets below `layout.fixedByteCount`.
+    /// Returns the little-endian integer at `offset`.
     ///
-    /// The structure was checked, so the record has at least this length.
+    /// SAFETY: callers have checked that `bytes` contains the whole integer.
     @inlinable
     static func load<T: BitwiseCopyable & FixedWidthInteger>(
         _ bytes: UnsafeRawBufferPointer, offset: Int, as type: T.Type
@@ -122,7 +123,7 @@ extension RecordReader {
     /// The content hash, computed from the bytes.
     package var computedContentHash: UInt64 { RecordHash.content(of: bytes, key: key) }
 
-    /// Verifies the record's checksum; throws `corrupted`, with the object.
+    /// Verifies the record's checksum; throws `corrupted`, naming the object.
     package func verifyChecksum() throws(StoreError) {
         guard computedContentHash == storedContentHash else {
             throw Self.damaged(key: key, entity: layout.entity, reason: "its checksum does not match its bytes")
@@ -137,8 +138,8 @@ extension RecordReader {
 
     /// Returns the value of a field as an integer.
     ///
-    /// The field may be an integer of any width, an order, or a boolean (0 or 1). For a reference
-    /// or an object ID, returns the key. For any other kind, returns 0.
+    /// The field can be an integer of any width, a boolean (0 or 1), or a place in an ordered
+    /// relationship. For a reference or an object ID, returns the key; for any other kind, 0.
     @inlinable
     public func integer(_ field: borrowing RecordLayout.Field) -> Int64 {
         switch field.kind {
@@ -163,7 +164,7 @@ extension RecordReader {
 
     /// Returns the bits of a float field.
     ///
-    /// A conversion to double would change a signaling NaN.
+    /// Unlike ``double(_:)``, this method does not change a signaling NaN.
     @inlinable
     package func floatBits(_ field: borrowing RecordLayout.Field) -> UInt32 {
         field.kind == .float ? Self.load(bytes, offset: field.byteOffset, as: UInt32.self) : 0
@@ -180,7 +181,8 @@ extension RecordReader {
         field.kind == .decimal ? DecimalNumber(slot: bytes(field)) : nil
     }
 
-    /// Returns the bytes of a field: a part of the tail for a variable field, otherwise the slot.
+    /// Returns the bytes of a field's value, from the tail if the kind is variable, otherwise from
+    /// the slot.
     @inlinable
     public func bytes(_ field: borrowing RecordLayout.Field) -> UnsafeRawBufferPointer {
         guard field.kind.isVariable else {
@@ -196,8 +198,8 @@ extension RecordReader {
         return UnsafeRawBufferPointer(rebasing: bytes[tail + start..<tail + end])
     }
 
-    /// Returns the key and the concrete entity's number in a reference or object-ID field; nil if
-    /// the field is null or of another kind.
+    /// Returns the key and the entity number of the object to which a reference or object-ID field
+    /// refers; nil if the field is null or of another kind.
     @inlinable
     package func reference(_ field: borrowing RecordLayout.Field) -> (entity: Int, key: Int64)? {
         guard !isNull(field) else { return nil }
@@ -264,13 +266,12 @@ extension RecordReader {
         return values
     }
 
-    /// Checks everything except the structure: checksum, canonical bytes, valid UTF-8, known
-    /// entities.
+    /// Checks the checksum, and that the values are canonical, but not the structure.
     ///
-    /// Except for signaling NaNs of floats, a valid record equals, byte for byte, a new record that
-    /// is created from its values.
+    /// Texts must be valid UTF-8, and references must refer to possible objects. A new record with
+    /// the values of a valid record has the same bytes, except as ``values()`` states.
     ///
-    /// - Throws: `corrupted`, with the object; the message names the damaged property, if any.
+    /// - Throws: `corrupted`, naming the object; the message names the property if one is damaged.
     package func validate() throws(StoreError) {
         try verifyChecksum()
         for bit in layout.fields.count..<(layout.fields.count + 7) / 8 * 8

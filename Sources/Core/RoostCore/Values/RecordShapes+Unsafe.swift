@@ -1,10 +1,10 @@
-/// The parts of a model's layouts that checking and reading a record need, by entity number.
+/// The parts of a model's layouts with which records are checked and read, by entity number.
 ///
-/// Every read of a record uses these parts, so access to them needs no reference counting.
+/// Access to them uses no reference counting, which would slow down every read of a record.
 @usableFromInline
 final class RecordShapes: @unchecked Sendable {
-    // Proof of Sendable: the shapes are written in `init`, before the object is shared, and freed
-    // in `deinit`.
+    // Proof of Sendable: the shapes are written only in `init`, before the object is shared, and
+    // freed only in `deinit`.
 
     /// The shape of one entity's records.
     @usableFromInline
@@ -44,8 +44,8 @@ final class RecordShapes: @unchecked Sendable {
 extension ManagedObjectModel.Resolved {
     /// Returns the shape of an entity's records.
     ///
-    /// Traps if the model has no such entity. This is a programming error, because the record then
-    /// belongs to another model.
+    /// Traps if the model has no such entity, because the caller has then mixed records of two
+    /// models.
     @inlinable
     func shape(_ entity: Int) -> RecordShapes.Shape {
         precondition(entity < shapes.count, "the model of the record is not the model of its batch or reader")

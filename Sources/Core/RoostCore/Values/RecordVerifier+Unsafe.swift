@@ -1,4 +1,4 @@
-/// Verifies records that are read from storage.
+/// A verifier of records that are read from storage.
 ///
 /// Verification uses no reference counting and allocates no memory. The caller must retain the
 /// model while the verifier and its readers are used.
@@ -35,8 +35,8 @@ package struct RecordVerifier {
 
     /// Returns a reader of a record after checking its structure, checksum and hierarchy.
     ///
-    /// - Throws: `corrupted`, always with the object. If the record's entity is unknown or in
-    ///   another hierarchy, the object's ID has the root entity of this hierarchy.
+    /// - Throws: `corrupted`, always naming the object. If the record's entity is unknown or in
+    ///   another hierarchy, the error names the root entity instead.
     /// - Complexity: O(bytes).
     @inlinable @inline(__always)
     package func record(_ bytes: UnsafeRawBufferPointer, key: Int64) throws(StoreError) -> RecordReader {

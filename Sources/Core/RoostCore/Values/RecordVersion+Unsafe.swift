@@ -1,8 +1,8 @@
 extension RecordReader {
-    /// Runs `body` with the bytes that the record has with the version `newVersion`.
+    /// Runs `body` with the bytes of the record, or of a copy that has the version `newVersion`.
     ///
-    /// If the record has another version, this method changes the version and the checksum in a
-    /// copy in `scratch`. The memory of `scratch` is reused for the next record.
+    /// If the record has another version, this method copies the record to `scratch` and changes
+    /// the version and the checksum there. Pass the same `scratch` again to reuse its memory.
     package func withBytes<Result, Failure: Error>(
         version newVersion: UInt32, scratch: inout [UInt8], _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// The identity of a store, with upper-case UUID text.
+/// The identity of a store: a UUID, written in upper case.
 ///
-/// A copied file has the same UUID, so several stores can have the same identity.
+/// A copy of a store's file keeps the UUID, so several stores can have the same identity.
 public struct StoreUUID: Hashable, Sendable, CustomStringConvertible {
     /// The UUID.
     public let uuid: UUID
@@ -13,7 +13,7 @@ public struct StoreUUID: Hashable, Sendable, CustomStringConvertible {
     /// Creates an identity with the given UUID.
     public init(_ uuid: UUID) { self.uuid = uuid }
 
-    /// Creates an identity from `bytes`, for stores of foreign formats without an identity.
+    /// Creates an identity from `bytes`, for a store whose foreign format contains no identity.
     ///
     /// Equal bytes give equal identities; different bytes almost always give different ones.
     public init(derivedFrom bytes: [UInt8]) {

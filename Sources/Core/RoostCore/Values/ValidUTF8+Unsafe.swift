@@ -7,8 +7,8 @@ extension UnsafeRawBufferPointer {
 
     /// Whether no byte has its highest bit set.
     ///
-    /// If there are at least eight bytes, the word at the end may overlap another word, so that no
-    /// byte is checked individually.
+    /// Eight or more bytes are checked only in words of eight bytes. The last word may overlap the
+    /// word before it.
     private var isASCII: Bool {
         guard let base = baseAddress else { return true }
         guard count >= 8 else {

@@ -2,9 +2,9 @@ public import Foundation
 
 /// The decoded value of a property.
 ///
-/// Values of one case are equal if and only if their stored bytes are equal. NaN equals NaN with
-/// the same bits, 0.0 differs from −0.0, and the decimals 1.0 and 1.00 are equal. Predicates
-/// compare numerically instead; see `FetchRequest.Predicate`.
+/// Values of one case are equal if and only if their stored bytes are equal. A floating-point
+/// NaN equals only a NaN with the same bits, 0.0 differs from −0.0, and the decimals 1.0 and 1.00
+/// are equal. Predicates compare numerically instead; see `FetchRequest.Predicate`.
 ///
 /// ```swift
 /// let row: [String: Value] = ["title": "Amelia", "plays": 4, "album": .objectID(album)]
@@ -26,7 +26,7 @@ public enum Value: Sendable {
     case decimal(Decimal)
     /// Text.
     ///
-    /// It may contain U+0000.
+    /// The text may contain U+0000.
     case string(String)
     /// Bytes: binary data, or the stored form of a transformable value.
     case data(Data)
@@ -34,7 +34,7 @@ public enum Value: Sendable {
     case date(Date)
     /// A UUID.
     case uuid(UUID)
-    /// A URI, stored as its text even if Foundation does not accept it as a URL.
+    /// The text of a URI, which Foundation need not accept as a URL.
     case uri(String)
     /// The destination of a to-one relationship, or an object-ID attribute.
     case objectID(ObjectID)
@@ -57,8 +57,8 @@ extension Value: Hashable {
         case (.int(let a), .int(let b)): a == b
         case (.double(let a), .double(let b)): a.bitPattern == b.bitPattern
         case (.decimal(let a), .decimal(let b)): a == b || (a.isNaN && b.isNaN)
-        // Compares code points, because "é" as one scalar and as two scalars are different stored
-        // values.
+        // Compares bytes, because `String` considers "é" as one scalar and as two scalars equal,
+        // although the stored bytes differ.
         case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
         case (.data(let a), .data(let b)): a == b
         case (.date(let a), .date(let b)):
@@ -157,6 +157,6 @@ extension Value: CustomStringConvertible, CustomDebugStringConvertible {
 }
 
 extension Value: CustomReflectable {
-    /// A mirror without children, because Foundation cannot describe every date.
+    /// A mirror without children, because Foundation's description of some dates traps.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -2,7 +2,8 @@ public import RoostCore
 
 /// The identity of a file, independent of its name: its device and its inode number.
 ///
-/// Valid while the file exists or is open, because the numbers of deleted files are reused.
+/// An identity is valid only while the file exists or is open, because the system reuses the inode
+/// numbers of deleted files.
 public struct FileIdentity: Hashable, Sendable {
     /// The device that contains the file.
     package let device: UInt64
@@ -43,7 +44,7 @@ public struct FileIdentity: Hashable, Sendable {
     /// Whether both are the same file.
     public static func == (left: Self, right: Self) -> Bool { left.device == right.device && left.inode == right.inode }
 
-    /// Hashes the device and the number.
+    /// Hashes the device and the inode number.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(device)
         hasher.combine(inode)
@@ -52,11 +53,12 @@ public struct FileIdentity: Hashable, Sendable {
 
 /// A check that the file of an open store is still the file at the store's path.
 ///
-/// Commits to a replaced file through an open handle are lost. Some libraries even write such
-/// commits into the new file. So create the check before the library opens the file. Verify right
-/// after the library has opened the file, and at the beginning of every transaction.
+/// If the file is replaced while a library has it open, the library's later commits are lost. Some
+/// libraries even write such commits into the new file. So create the check before the library
+/// opens the file. Verify right after the library has opened the file, and at the beginning of
+/// every transaction.
 public final class FileHandleCheck: Sendable {
-    /// The file when the check was created.
+    /// The identity of the file when the check was created.
     package let identity: FileIdentity
     private let path: String
 
@@ -66,12 +68,12 @@ public final class FileHandleCheck: Sendable {
         self.path = path
     }
 
-    /// Checks the file like ``verify(minimumByteCount:)``, and that it has no other name (hard
+    /// Performs ``verify(minimumByteCount:)``, and checks that the file has no other name (hard
     /// link).
     ///
     /// Call this method at the beginning of a write transaction, and again right before the commit.
     ///
-    /// - Parameter minimumByteCount: The number of bytes that the library relies on.
+    /// - Parameter minimumByteCount: The minimum size of the file.
     /// - Returns: The file's current identity, with its size.
     /// - Throws: The errors of ``verify(minimumByteCount:)``; `hasOtherNames`.
     @discardableResult
@@ -86,7 +88,7 @@ public final class FileHandleCheck: Sendable {
     /// Use this method for readers that cannot lock the file.
     ///
     /// - Parameter now: The result of ``verify(minimumByteCount:)``, or nil to call it.
-    /// - Throws: `storeReplaced`, also if another file is at the path.
+    /// - Throws: `storeReplaced` if the file has changed, or is no longer at the path.
     package func verifyUnchanged(_ now: FileIdentity? = nil) throws(StoreError) {
         let found: FileIdentity
         if let now { found = now } else { found = try verify() }
@@ -102,7 +104,7 @@ public final class FileHandleCheck: Sendable {
     ///
     /// Takes about a microsecond.
     ///
-    /// - Parameter minimumByteCount: The size that the library relies on.
+    /// - Parameter minimumByteCount: The minimum size of the file.
     /// - Returns: The file's current identity, with its size.
     /// - Throws: `storeReplaced` if another file or no file is at the path; `corrupted` if the file
     ///   is shorter than `minimumByteCount`.

@@ -15,9 +15,9 @@ public final class HeldFiles: Sendable {
 
     private struct Entry {
         var count = 0
-        /// The handles that are not closed yet.
+        /// The handles that will be closed after the library has closed the file.
         ///
-        /// These handles are reused before new handles are opened, so their number is limited.
+        /// A handle is reused before a new one is opened, so the number of handles is limited.
         var handles: [(descriptor: Int32, isWritable: Bool)] = []
     }
 
@@ -40,7 +40,8 @@ public final class HeldFiles: Sendable {
                 return
             }
             entries[identity] = nil
-            // Errors of these handles' reads and flushes have already been handled.
+            // An error of closing is ignored, because the callers have already handled all errors
+            // of reading and flushing.
             for handle in entry.handles { try? OpenFile.closeNow(handle.descriptor) }
         }
     }
@@ -53,7 +54,7 @@ public final class HeldFiles: Sendable {
 
     /// Removes and returns a saved handle on the file at `path`, or returns nil.
     ///
-    /// No lock is held through the handle itself.
+    /// The handle itself has no lock on the file.
     func takeHandle(_ path: String, forWriting: Bool, followingLinks: Bool) -> Int32? {
         guard entries.withLock({ !$0.isEmpty }),
             case .success(let status) = FileStatus.of(path, followingLinks: followingLinks)
@@ -100,7 +101,8 @@ public final class HeldFiles: Sendable {
                     return
                 }
             }
-            // Closes inside the lock, so that no library can begin to use the file after the check.
+            // Close while the mutex is locked, so that no library can begin to use the file after
+            // the check.
             try OpenFile.closeNow(descriptor)
         }
     }

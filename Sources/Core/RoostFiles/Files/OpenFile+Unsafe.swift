@@ -81,7 +81,7 @@ func isUsable(_ path: String) -> Bool {
     return !(hasNUL ?? path.utf8.contains(0))
 }
 
-/// Repeats a call that a signal interrupted.
+/// Runs a call, and repeats it while signals interrupt it.
 func retrying(_ call: () -> Int32) -> Int32 {
     while true {
         let result = call()
@@ -94,7 +94,8 @@ struct OpenFile: ~Copyable {
     let descriptor: Int32
     /// Whether a library in this process may have locked the file.
     ///
-    /// If so, ``HeldFiles`` closes the descriptor, perhaps later.
+    /// If so, ``HeldFiles`` closes the descriptor: after the library has closed the file, or now if
+    /// no library has the file open.
     private let isClosedLater: Bool
 
     /// Opens a file.

@@ -5,7 +5,7 @@ internal import RoostSystem
 ///
 /// Never maps the file, and never waits for a pipe.
 ///
-/// If ``HeldFiles`` contains the file, closing it does not drop POSIX locks of this process.
+/// Destroying this value drops no POSIX locks on a file that ``HeldFiles`` contains.
 package struct RegularFile: ~Copyable, Sendable {
     private let file: OpenFile
     private let path: String
@@ -16,7 +16,7 @@ package struct RegularFile: ~Copyable, Sendable {
     ///
     /// Does not follow a symbolic link.
     ///
-    /// Throws `notFound`, `permissionDenied`, or `notAStore` if the file is not a regular file.
+    /// - Throws: `notFound`, `permissionDenied`; `notAStore` if the file is not a regular file.
     package init(at path: String) throws(StoreError) {
         do throws(SystemError) {
             let file = try OpenFile.regular(path, flags: O_RDONLY)

@@ -11,8 +11,8 @@ public struct WritableFile: ~Copyable {
 
     /// Opens a regular file.
     ///
-    /// Throws `notFound`, `permissionDenied`, `readOnly`, or `notAStore` if the file is not a
-    /// regular file.
+    /// - Throws: `notFound`, `permissionDenied`, `readOnly`; `notAStore` if the file is not a
+    ///   regular file.
     public init(at path: String) throws(StoreError) {
         do throws(SystemError) {
             file = try OpenFile.regular(path, flags: O_RDWR)
@@ -32,6 +32,7 @@ public struct WritableFile: ~Copyable {
     /// Writes all of `bytes` at `offset`.
     ///
     /// After an error, any part of `bytes` may have been written.
+    ///
     /// - Throws: `noSpace`, `ioFailure`.
     public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StoreError) {
         var done = 0

@@ -2,8 +2,8 @@ package import RoostCore
 
 /// The right to create a store at a path.
 ///
-/// At most one caller in all processes holds the claim on a path. Hold it from the first byte of
-/// the new store until the store is at its path.
+/// At most one caller in all processes holds the claim on a path. Acquire it before you create the
+/// new store's file, and hold it until the store is at its path.
 ///
 /// A store that already exists at the path stays usable. While the claim is held, no other caller
 /// removes the temporary files beside the store. This protects the new store after it is closed and
@@ -21,7 +21,7 @@ package final class DestinationClaim: Sendable {
     ///
     /// - Parameters:
     ///   - path: The path of the store.
-    ///   - timeoutSeconds: How long to wait for another holder of the claim; 0 tries once.
+    ///   - timeoutSeconds: How long to wait until another caller releases the claim; 0 tries once.
     ///   - isCancelled: Called while waiting. If it returns true, the wait ends, as on cancellation
     ///     of the task.
     /// - Returns: The claim, held.
@@ -55,7 +55,7 @@ package final class DestinationClaim: Sendable {
 
     /// Releases the claim, and removes the lock file if no store exists at the path.
     ///
-    /// Calling it again does nothing.
+    /// Further calls do nothing.
     package func release() {
         guard let file = file.withLock({ $0.take() }) else { return }
         // The lock file stays if another caller holds the store's own lock, because that caller

@@ -2,8 +2,9 @@ package import RoostCore
 
 /// A request for exclusive use of a store, to which later openers of the store yield.
 ///
-/// A waiting ``StoreLock`` makes the same request. Use this type if you retry and hold no lock
-/// between attempts. The request ends with the process.
+/// A call that waits for an exclusive ``StoreLock`` makes the same request. Use this type for
+/// repeated calls that do not wait, to keep the request between them. The request ends with the
+/// process at the latest.
 package final class ExclusiveRequest: Sendable {
     private let file: Mutex<LockFile?>
 
@@ -17,11 +18,11 @@ package final class ExclusiveRequest: Sendable {
 
     deinit { withdraw() }
 
-    /// Makes the request again if another caller's request prevented it earlier.
+    /// Makes the request now if another caller's request prevented it before.
     package func renew() { file.withLock { $0?.startWaiting() } }
 
     /// Withdraws the request.
     ///
-    /// Calling it again does nothing.
+    /// Further calls do nothing.
     package func withdraw() { file.withLock { $0 = nil } }
 }

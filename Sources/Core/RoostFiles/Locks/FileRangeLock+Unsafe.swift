@@ -22,7 +22,7 @@ package final class FileRangeLock: Sendable {
     ///   - mode: Whether other holders may share the lock. A file that this user cannot write
     ///     supports only shared locks.
     ///   - path: The file. Not a symbolic link.
-    /// - Returns: The lock, held; nil if every range is locked, or if the system has no such locks.
+    /// - Returns: The lock, held; nil if every range is locked, or the system cannot lock ranges.
     /// - Throws: `notFound`, `notAStore`, `permissionDenied`, `readOnly`, `outOfResources`,
     ///   `ioFailure`.
     package static func acquire(
@@ -42,7 +42,7 @@ package final class FileRangeLock: Sendable {
         return nil
     }
 
-    /// Returns the length of an exclusive lock on some of the bytes; nil if none is found.
+    /// Returns the length of an exclusive lock on any bytes of `range`; nil if none is found.
     package static func exclusiveByteCount(_ range: Range<Int>, at path: String) -> Int? {
         guard let file = try? open(path, flags: O_RDONLY) else { return nil }
         var found: Int64 = 0

@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// An open lock file and the lock that is held on one region of it.
+/// An open lock file, and the lock on one of its regions.
 ///
 /// Deallocation immediately releases the lock and all announcements, such as ``startWaiting()``,
 /// even if a child process has a copy of the descriptor.
@@ -45,7 +45,7 @@ final class LockFile: Sendable {
         }
         self.path = path
         self.region = region
-        // Check again, because the file may have been replaced meanwhile.
+        // Check again, because the file may have been replaced since the first check.
         try Self.requireOwn(target, region: region)
     }
 
@@ -63,7 +63,7 @@ final class LockFile: Sendable {
         // Closing the descriptor is not enough, because between fork and exec a child process
         // shares the open file, to which the locks belong.
         if croost_locks_have_regions() != 0 {
-            // A length of zero means the whole file. This includes the announcements.
+            // A length of zero means the whole file, so this call also ends the announcements.
             _ = croost_set_range_lock(file.descriptor, 0, 0, croost_lock_none)
         } else {
             _ = croost_set_lock(file.descriptor, region.rawValue, croost_lock_none)
@@ -78,8 +78,8 @@ final class LockFile: Sendable {
 
     /// Sets the times of the file to now, to notify programs that watch the file.
     func touch() {
-        // SAFETY: a null pointer means the current time. If the user may only read the file, the
-        // call fails, and watchers find the change by polling.
+        // SAFETY: a null pointer means the current time. If the user may only read the lock file,
+        // the call fails, and other programs find changes of the store by polling.
         _ = futimens(file.descriptor, nil)
     }
 
@@ -90,17 +90,19 @@ final class LockFile: Sendable {
     /// Always false if the system cannot lock bytes separately.
     var isWaitedFor: Bool { isLocked(.waiting, against: croost_lock_shared) }
 
-    /// Whether another handle has a conflicting lock on a region.
+    /// Whether another handle has a lock on `region` that conflicts with `lock`.
     private func isLocked(_ region: Region, against lock: croost_lock) -> Bool {
         var found: Int64 = 0
         return croost_find_lock(file.descriptor, Int64(region.rawValue), 1, lock, &found) == 0 && found > 0
     }
 
-    /// Whether another handle has announced that it reads only the store's main file.
+    /// Whether another handle has announced that it reads the store's file without the companion
+    /// files.
     var isFileReadAlone: Bool { isLocked(.fileReader, against: croost_lock_exclusive) }
 
-    /// Announces, until this handle is closed, that it reads the store's file without the companion
-    /// files.
+    /// Announces that this handle reads the store's file without the companion files.
+    ///
+    /// The announcement ends when the handle is closed.
     func readFileAlone() {
         guard croost_locks_have_regions() != 0 else { return }
         // A failure is harmless, because the reader detects a change of the file.
@@ -109,8 +111,8 @@ final class LockFile: Sendable {
 
     /// Whether another handle has found the store sound and is still open.
     ///
-    /// Always true if the system cannot lock bytes separately, because a confirmation cannot be
-    /// recorded there.
+    /// Always true if the system cannot lock bytes separately, because such a system cannot record
+    /// a confirmation.
     var isConfirmed: Bool {
         croost_locks_have_regions() == 0 || isLocked(.confirmed, against: croost_lock_exclusive)
     }
@@ -123,7 +125,7 @@ final class LockFile: Sendable {
 
     /// Announces to later openers of the store that this handle waits for exclusive use.
     ///
-    /// Does nothing if another handle has announced that it waits.
+    /// Does nothing if another handle has already announced that it waits.
     func startWaiting() {
         guard croost_locks_have_regions() != 0 else { return }
         // After a failure, the caller waits without an announcement.
@@ -187,16 +189,16 @@ final class LockFile: Sendable {
 }
 
 extension Region {
-    /// The suffix that is appended to the store's path for the locked file.
+    /// The suffix, after the store's path, of the lock file that contains this region.
     var suffix: String {
-        // If the system cannot lock bytes separately, each region needs its own file.
+        // If the system cannot lock bytes separately, these regions need their own files.
         if self == .store || croost_locks_have_regions() != 0 { return StoreLock.suffix }
         switch self {
         case .store: return StoreLock.suffix
         case .writer: return ".writer.lock"
         case .sound: return ".sound.lock"
         case .claim: return ".claim.lock"
-        // These regions never have their own lock files.
+        // The last three regions are used only if the system can lock bytes separately.
         case .waiting, .fileReader, .confirmed: return StoreLock.suffix
         }
     }

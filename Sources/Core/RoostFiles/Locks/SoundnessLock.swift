@@ -2,9 +2,9 @@ package import RoostCore
 
 /// A lock that makes the first opener of a store examine the store's file.
 ///
-/// The first opener of all processes examines the file before any other opener uses it. Later
-/// openers rely on the result as long as an opener has the file open. Hold a shared ``StoreLock``
-/// while you hold this lock.
+/// No other opener, in any process, uses the file before this examination ends. Later openers rely
+/// on the examination while at least one earlier opener still has the file open. Hold a shared
+/// ``StoreLock`` while you hold this lock.
 package final class SoundnessLock: Sendable {
     /// Whether this opener is the first and must examine the store.
     ///
@@ -21,7 +21,7 @@ package final class SoundnessLock: Sendable {
 
     /// Joins the openers of the store at `path` after the first opener has found the store sound.
     ///
-    /// Calls `examine` if this opener is the first.
+    /// Calls `examine` if this opener is the first. Otherwise waits until the first opener is done.
     ///
     /// Every writer must join before it writes, so that the store does not change during `examine`.
     /// If `examine` throws, the next opener examines the store again.
@@ -42,8 +42,9 @@ package final class SoundnessLock: Sendable {
     /// Joins the openers of the store at `path` after the first opener has found the store sound,
     /// or becomes the first opener.
     ///
-    /// The first opener (``isExamining``) examines the store and calls ``confirm()`` if the store
-    /// is sound. Otherwise it releases the lock, and the next opener examines the store.
+    /// If ``isExamining`` is true, this opener is the first and must examine the store. Call
+    /// ``confirm()`` if the store is sound. If not, release the lock; the next opener then examines
+    /// the store.
     ///
     /// - Parameters:
     ///   - path: The store's path.
@@ -94,6 +95,6 @@ package final class SoundnessLock: Sendable {
 
     /// Releases the lock.
     ///
-    /// Calling it again does nothing.
+    /// Further calls do nothing.
     package func release() { file.withLock { $0 = nil } }
 }

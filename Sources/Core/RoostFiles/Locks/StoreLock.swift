@@ -5,8 +5,8 @@ public import RoostCore
 /// The lock works between processes and between two openers in one process. It ends with the
 /// process. Hold a shared lock while a store is open, and an exclusive lock to create, destroy,
 /// replace or recover a store. The lock file is never removed while its store exists, so that all
-/// openers lock the same file. A store with two hard links has two locks, so
-/// `StoreFile.requireOneName(ofStoreAt:forWriting:acceptsLinks:)` refuses to write to it.
+/// openers lock the same file. A file with two names (hard links) has two lock files, so
+/// `StoreFile.requireOneName(ofStoreAt:forWriting:acceptsLinks:)` refuses such a store for writing.
 public final class StoreLock: Sendable {
     /// The modes in which the lock can be held.
     public enum Mode: Sendable {
@@ -36,7 +36,7 @@ public final class StoreLock: Sendable {
     private static let heldCounts = Mutex<[FileIdentity: Int]>([:])
     /// The maximum time, in seconds, that an opener yields to a request for exclusive use.
     private static let yieldSeconds = 5.0
-    /// The maximum time, in seconds, that an opener yields if its process has the store open.
+    /// The same maximum for an opener whose process already has the store open.
     private static let nestedYieldSeconds = 0.2
 
     private init(_ file: LockFile, identity: FileIdentity, mode: Mode, storePath: String) {
@@ -52,14 +52,14 @@ public final class StoreLock: Sendable {
     ///
     /// Creates the lock file if it is missing.
     ///
-    /// Later requests for a shared lock yield to a waiting request for an exclusive lock, for up to
-    /// five seconds within their timeout. A process that already shares the lock yields for only
-    /// 0.2 seconds, because the exclusive request may be waiting for that process.
+    /// A request for a shared lock yields to an exclusive request that is already waiting, for at
+    /// most five seconds within its own timeout. If its process already shares the lock, it yields
+    /// for only 0.2 seconds, because the exclusive request may be waiting for that process.
     ///
     /// - Parameters:
     ///   - path: The store's path.
     ///   - mode: Whether other holders may share the lock.
-    ///   - timeoutSeconds: How long to wait for other holders; 0 tries once.
+    ///   - timeoutSeconds: How long to wait until other holders release the lock; 0 tries once.
     ///   - isCancelled: Called while waiting. If it returns true, the wait ends, as on cancellation
     ///     of the task.
     /// - Returns: The lock, held.
@@ -119,12 +119,12 @@ public final class StoreLock: Sendable {
     /// After an error the mode is unchanged.
     ///
     /// If two holders share the lock and both request an exclusive lock, they wait for each other
-    /// until a timeout. A system that only has `flock` releases the lock briefly, and may lose it
-    /// after an error.
+    /// until a timeout. On a system that has only `flock`, the lock is briefly released, and may
+    /// be lost after an error.
     ///
     /// - Parameters:
     ///   - mode: The new mode.
-    ///   - timeoutSeconds: How long to wait for other holders; 0 tries once.
+    ///   - timeoutSeconds: How long to wait until other holders release the lock; 0 tries once.
     /// - Throws: `busy`; `cancelled`; `closed` after ``release()``.
     public func change(to mode: Mode, timeoutSeconds: Double) throws(StoreError) {
         var timeout = Timeout(seconds: timeoutSeconds)
@@ -149,12 +149,12 @@ public final class StoreLock: Sendable {
 
     /// Announces that this holder reads the store's file without the log beside it.
     ///
-    /// Other holders then change the file as late as possible.
+    /// Other holders then delay moving the log into the file.
     package func readFileAlone() { state.withLock { $0.file?.readFileAlone() } }
 
     /// Releases the lock.
     ///
-    /// Calling it again does nothing.
+    /// Further calls do nothing.
     public func release() { state.withLock { forget(&$0) } }
 
     private func forget(_ state: inout State) {
@@ -196,7 +196,7 @@ extension StoreLock: CommitSignal {
     /// The identity of the lock file, which is the same for all openers of the store.
     package var id: CommitSignalID { CommitSignalID(device: identity.device, inode: identity.inode) }
 
-    /// Sets the times of the lock file.
+    /// Sets the times of the lock file to now.
     ///
     /// Does nothing after ``release()``.
     package func raise() { state.withLock { $0.file?.touch() } }

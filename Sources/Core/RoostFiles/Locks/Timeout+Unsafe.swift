@@ -15,7 +15,7 @@ package struct Timeout {
     ///   - seconds: The maximum time to wait.
     ///   - isCancelled: Called before each sleep. If it returns true, the wait ends.
     package init(seconds: Double, isCancelled: (() -> Bool)? = nil) {
-        // At most one year, also for NaN.
+        // NaN and times over one year become one year.
         let bounded = seconds.isNaN ? 31_536_000 : min(max(seconds, 0), 31_536_000)
         deadline = .now + .seconds(bounded)
         isStopped = isCancelled
@@ -32,21 +32,22 @@ package struct Timeout {
 
     /// Sleeps until the next attempt.
     ///
-    /// Returns false at once after the timeout, or if the wait is cancelled.
+    /// Returns true after sleeping. Returns false at once after the timeout, or if the wait was
+    /// cancelled.
     package mutating func wait() -> Bool {
         let left = secondsLeft
         guard left > 0, !isCancelled else { return false }
         let leftMicroseconds = Int(min(left, 1) * 1_000_000)
         let sleep = min(stepMicroseconds, leftMicroseconds + 1)
         var time = timespec(tv_sec: 0, tv_nsec: min(sleep, 999_999) * 1_000)
-        // A signal may end the sleep early, but the next call reads the clock again.
+        // A signal may end the sleep early. This is harmless, because each call reads the clock.
         _ = nanosleep(&time, nil)
         stepMicroseconds = min(stepMicroseconds * 2, 50_000)
         return true
     }
 
-    /// Returns the error for a wait that has ended: `busy`, or an error of code `cancelled` if the
-    /// wait was cancelled.
+    /// Returns the error for a wait that has ended: an error of code `cancelled` if the wait was
+    /// cancelled, otherwise the given error.
     package func failure(_ busy: StoreError) -> StoreError {
         guard isCancelled else { return busy }
         return StoreError(

@@ -2,9 +2,9 @@ public import RoostCore
 
 /// A lock that at most one writer in all processes holds, for the length of a transaction.
 ///
-/// Use it for libraries whose own lock has no timeout. The lock is on a second byte of the file
-/// that ``StoreLock`` uses, or on `<store>.writer.lock` if the system cannot lock bytes separately.
-/// It is independent of the ``StoreLock``.
+/// Use this lock if a store's library has no writer lock, or one without a timeout. The lock is on
+/// the second byte of the file that ``StoreLock`` uses, but does not conflict with the
+/// ``StoreLock``. If the system cannot lock bytes separately, the lock is on `<store>.writer.lock`.
 public final class WriterLock: Sendable {
     private struct State {
         var file: LockFile?
@@ -22,7 +22,7 @@ public final class WriterLock: Sendable {
 
     /// Acquires the lock, waiting up to `timeoutSeconds` for another writer.
     ///
-    /// Throws `busy` after the timeout, `cancelled`, and `closed` after ``close()``.
+    /// - Throws: `busy` after the timeout; `cancelled`; `closed` after ``close()``.
     public func lock(timeoutSeconds: Double) throws(StoreError) {
         var timeout = Timeout(seconds: timeoutSeconds)
         repeat {

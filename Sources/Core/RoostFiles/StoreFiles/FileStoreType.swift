@@ -1,9 +1,9 @@
 public import RoostCore
 
-/// A store type whose stores are single files, with companion files while they are open.
+/// A store type that keeps each store in one file, with companion files while the store is open.
 ///
-/// The protocol implements the common steps: creating a store under a temporary name and publishing
-/// it, locking, replacing and destroying. A conforming type adds the format-specific steps:
+/// The protocol locks, replaces and destroys stores. It builds a new store under a temporary name
+/// and then publishes the store. A conforming type adds the format-specific steps:
 ///
 /// ```swift
 /// extension NotesStoreType: FileStoreType {
@@ -27,15 +27,15 @@ public protocol FileStoreType: PersistentStoreType {
 
     /// Creates an empty store in a new file and opens it.
     ///
-    /// The path is temporary and unknown to other programs, so a crash may leave a partial file
-    /// there. The caller may hold a shared ``StoreLock`` of the file, so an implementation that
+    /// The path is temporary and unknown to other programs, so a partial file after a crash is
+    /// harmless. The caller may hold a shared ``StoreLock`` of the file, so an implementation that
     /// locks the file must not request an exclusive lock.
     ///
     /// - Parameters:
     ///   - location: The location of the store. The type creates the file, and refuses an existing
     ///     file.
     ///   - model: The model of the store.
-    ///   - options: The options for creating it; `StoreOptions.isUnpublished` is true.
+    ///   - options: The options for creating the store; `StoreOptions.isUnpublished` is true.
     /// - Returns: The store, open.
     /// - Throws: The errors of `PersistentStoreType.create(_:model:options:)`. After an error, no
     ///   file of the store may remain.
@@ -43,17 +43,17 @@ public protocol FileStoreType: PersistentStoreType {
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore
 
-    /// Creates the complete file of an empty store and closes it, before the file is published.
+    /// Creates the complete file of an empty store at a temporary path, and closes the file.
     ///
     /// By default, calls ``createUnpublished(_:model:options:)`` and closes the store. The caller
     /// flushes the file.
     ///
     /// - Parameters:
-    ///   - path: The temporary path of the file. The caller has locked it, and removes the file and
-    ///     its companions after an error.
+    ///   - path: The temporary path of the file. The caller has locked this path, and removes the
+    ///     file and its companions after an error.
     ///   - location: The location at which the caller publishes the file.
     ///   - model: The model of the store.
-    ///   - options: The options for creating it.
+    ///   - options: The options for creating the store.
     /// - Throws: The errors of `PersistentStoreType.create(_:model:options:)`.
     func createFile(
         at path: String, for location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
@@ -64,7 +64,7 @@ public protocol FileStoreType: PersistentStoreType {
     /// Examine the format, because files of other programs must not be changed. True by default.
     func canBeCompanion(_ file: CompanionFile) -> Bool
 
-    /// Whether the content of a companion is of no use to a user if its store does not exist.
+    /// Whether a companion contains nothing that a user could need after its store was removed.
     ///
     /// A new store at the path removes or reuses expendable companions. A log is not expendable,
     /// because it may contain the last commits of a store that was moved. False by default.
@@ -83,8 +83,8 @@ public protocol FileStoreType: PersistentStoreType {
 
     /// Merges the store's companions into its file, and removes them.
     ///
-    /// By default, only removes the companions, which is enough if they contain no data of a closed
-    /// store.
+    /// By default, only removes the companions, which is enough if the companions of a closed store
+    /// contain no data.
     ///
     /// - Parameters:
     ///   - path: The path of the store.
@@ -111,8 +111,8 @@ extension FileStoreType {
         try requireValid(options)
         if options.isUnpublished { return try createUnpublished(location, model: model, options: options) }
         try StoreFile.requireAbsent(at: location.path)
-        // A log without its store may contain commits, and only its owner may discard them. A
-        // library would treat the log as its own and overwrite it.
+        // A log without its store may contain commits, which only the owner of the log may discard.
+        // A library would treat such a log as the new store's log and overwrite it.
         try StoreFile.requireNoCompanions(of: location.path, types: [self])
         try StoreFile.refuseNetworkFileSystem(at: location.path)
         // This lock is shared, because the store's own code locks the file too.
@@ -161,8 +161,8 @@ extension FileStoreType {
         guard try hasStore(at: target) else { return }
         let lock = try StoreLock.acquire(forStoreAt: target, mode: .exclusive, timeoutSeconds: 0)
         defer { lock.release() }
-        // Check again under the lock: another process may have removed or replaced the store
-        // meanwhile.
+        // Check again under the lock, because another process may have removed or replaced the
+        // store since the first check.
         guard try hasStore(at: target) else { return try lock.releaseRemovingFile() }
         try requireOwnCompanions(besideStoreAt: target, isKept: false)
         // Remove the companions first, so that no log remains for a later store at the same path.
@@ -179,7 +179,7 @@ extension FileStoreType {
     ///
     /// - Parameters:
     ///   - destination: The new path of the store.
-    ///   - source: The store, which afterwards no longer exists at this path.
+    ///   - source: The store to rename, which afterwards no longer exists at this path.
     ///   - overwriting: Whether an existing store at `destination` may be replaced.
     /// - Throws: `notFound`; `invalidRequest` if both paths refer to the same file; `busy` if the
     ///   ``StoreLock`` of one of the stores is held elsewhere; `alreadyExists`, also if another
@@ -193,8 +193,8 @@ extension FileStoreType {
         guard !StoreFile.sameFile(origin, target) else {
             throw StoreError(.invalidRequest, "'\(target)' cannot be replaced with itself.")
         }
-        // Check before locking, so that no lock file is created beside another program's file, and
-        // again under the locks.
+        // Check before locking, so that no lock file is created beside another program's file. The
+        // check is repeated under the locks.
         _ = try requireMovable(from: origin, to: target, overwriting: overwriting)
         let originLock = try StoreLock.acquire(forStoreAt: origin, mode: .exclusive, timeoutSeconds: 0)
         defer { originLock.release() }

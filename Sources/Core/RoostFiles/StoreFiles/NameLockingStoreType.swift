@@ -1,6 +1,6 @@
 public import RoostCore
 
-/// A store type that locks a store's path from before its creation until the store is closed.
+/// A store type that locks a store's path before creating the store, and until the store is closed.
 ///
 /// Use it for libraries such as SQLite, which recover, replace or remove the companion files at a
 /// database's path. No other process may open the path before the store is complete. A conforming
@@ -26,7 +26,7 @@ public protocol NameLockingStoreType: FileStoreType {
     /// - Parameters:
     ///   - path: The path of the file, which is empty and locked by the caller.
     ///   - model: The model of the store.
-    ///   - options: The options for creating it; `StoreOptions.isUnpublished` is true.
+    ///   - options: The options for creating the store; `StoreOptions.isUnpublished` is true.
     /// - Throws: The errors of `PersistentStoreType.create(_:model:options:)`.
     func writeEmptyStore(at path: String, model: ManagedObjectModel, options: StoreOptions) throws(StoreError)
 
@@ -34,10 +34,10 @@ public protocol NameLockingStoreType: FileStoreType {
     ///
     /// - Parameters:
     ///   - location: The location of the store.
-    ///   - options: The options for opening it.
+    ///   - options: The options for opening the store.
     ///   - lock: The store's lock, held exclusively. The store changes the lock to shared with
-    ///     ``StoreLock/change(to:timeoutSeconds:)``, and holds it while the store is open. Release
-    ///     the lock after an error.
+    ///     ``StoreLock/change(to:timeoutSeconds:)``, and holds it while the store is open. If
+    ///     opening fails, the implementation must release the lock.
     /// - Returns: The store, open.
     /// - Throws: The errors of `PersistentStoreType.open(_:options:)`.
     func open(
@@ -71,7 +71,7 @@ extension NameLockingStoreType {
         var unpublished = options
         unpublished.isUnpublished = true
         return try createLocked(location, options: unpublished) { (path) throws(StoreError) in
-            // Creating the file is outside the `do` block: if it fails, the file may belong to
+            // This call is outside the `do` block. If it fails, a file at the path may belong to
             // another program and must not be removed.
             try StoreFile.createExclusive(at: path)
             do throws(StoreError) {

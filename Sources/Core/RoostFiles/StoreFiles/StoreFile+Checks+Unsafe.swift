@@ -74,8 +74,8 @@ extension StoreFile {
     /// Never blocks. If ``HeldFiles`` contains the file, this process keeps its POSIX locks on the
     /// file.
     public static func read(prefix count: Int, of path: String) -> [UInt8]? {
-        // Opening a device can have side effects, so the kind is checked before opening. It is
-        // checked again in case the file was replaced.
+        // Opening a device can have side effects, so the kind is checked before opening. The kind
+        // is checked again after opening, in case the file was replaced.
         guard count >= 0, case .success(let before) = FileStatus.of(path, followingLinks: true), before.isRegular else {
             return nil
         }
@@ -116,7 +116,8 @@ extension StoreFile {
         try status(of: path).byteCount
     }
 
-    /// Returns the free bytes on the file system of `path` that an ordinary user can use.
+    /// Returns the number of bytes that an ordinary user can still write on the file system of
+    /// `path`.
     package static func freeBytes(inDirectoryOf path: String) throws(StoreError) -> Int {
         let directory = directory(of: resolvingLink(path))
         guard isUsable(directory) else { throw error(errno: EINVAL, what: "cannot be examined", path: directory) }
@@ -199,8 +200,8 @@ extension StoreFile {
         return String(cString: target)
     }
 
-    /// Returns ``resolvingLink(_:)`` as an absolute path, which remains valid after the process
-    /// changes its working directory.
+    /// Returns the result of ``resolvingLink(_:)`` as an absolute path, which stays valid after the
+    /// process changes its working directory.
     ///
     /// The result stays relative if the working directory no longer exists.
     package static func absolutePath(_ path: String) -> String {
@@ -232,8 +233,8 @@ extension StoreFile {
         }
     }
 
-    /// Throws for a directory that does not exist, or in which every user may replace the files of
-    /// other users.
+    /// Checks that the directory of `path` exists, and that not every user may replace other users'
+    /// files in it.
     static func requireSafeDirectory(of path: String) throws(StoreError) {
         let directory = directory(of: path)
         let status: FileStatus

@@ -20,8 +20,8 @@ public struct CompanionFile {
     /// - Parameters:
     ///   - byteCount: The maximum number of bytes.
     ///   - isLockedByLibrary: Whether a library holds POSIX locks on this file while it has the
-    ///     store open. Closing the file would drop those locks, so a file of a store in
-    ///     ``HeldFiles`` is not read.
+    ///     store open. Closing the file would drop those locks, so the file is not read while
+    ///     ``HeldFiles`` contains the store.
     /// - Returns: Up to `byteCount` bytes.
     public func prefix(_ byteCount: Int, isLockedByLibrary: Bool = false) -> [UInt8]? {
         let path = storePath + suffix
@@ -36,15 +36,16 @@ extension StoreFile {
     /// Checks that no existing file could be mistaken for a companion of a new store at `path`.
     ///
     /// Such a file may be another store, a user's file, or a log with the last commits of a store
-    /// that was moved. Only its owner may discard it. Allowed are empty files, files of 4 bytes to
-    /// 1 MiB that contain only zeros, and files that ``FileStoreType/isExpendable(_:)`` accepts.
+    /// that was moved. Only its owner may discard it. The check accepts empty files, files of 4
+    /// bytes to 1 MiB that contain only zeros, and files that ``FileStoreType/isExpendable(_:)``
+    /// accepts.
     ///
     /// Call this method only if no store exists, because it reads the files without a lock.
     ///
     /// - Parameters:
     ///   - path: The path of the new store, where nothing exists.
     ///   - types: The possible types of a store at that path.
-    ///   - includesLock: Whether the lock file, if it exists, must be empty too.
+    ///   - includesLock: Whether the lock file is also checked. If it exists, it must be empty.
     /// - Throws: `alreadyExists`, naming the file.
     package static func requireNoCompanions(
         of path: String, types: [any PersistentStoreType], includesLock: Bool = false
@@ -76,8 +77,8 @@ extension StoreFile {
     /// ``FileStoreType/requireOwnCompanions(besideStoreAt:isKept:)`` checks whether a log or a
     /// journal belongs to this store.
     ///
-    /// The method opens and closes the files. Closing a file drops the POSIX locks that this
-    /// process has on the file. So call the method only if this process does not have the store
+    /// This method opens and closes the files. Closing a file drops the POSIX locks that this
+    /// process has on the file. So call this method only if this process does not have the store
     /// open.
     ///
     /// - Parameters:
@@ -99,7 +100,7 @@ extension StoreFile {
 
     /// Checks that each companion is a regular file with one name, or does not exist.
     ///
-    /// Opens nothing.
+    /// Opens no files.
     ///
     /// - Parameters:
     ///   - suffixes: The suffixes of the companions.
@@ -130,7 +131,7 @@ extension StoreFile {
 
     /// Whether the file at `path` is empty or does not exist.
     ///
-    /// - Throws: The error if the file cannot be examined.
+    /// - Throws: The errors of ``byteCount(at:)``, except `notFound`.
     package static func isEmpty(_ path: String) throws(StoreError) -> Bool {
         do throws(StoreError) { return try byteCount(at: path) == 0 } catch {
             guard error.code == .notFound else { throw error }
@@ -155,7 +156,7 @@ extension StoreFile {
 
     /// Removes the companions of the store at `path`.
     ///
-    /// The removal is durable on return, so no companion can outlive the store.
+    /// The removal is durable on return, so a later crash cannot restore a companion.
     ///
     /// The caller must hold the ``StoreLock`` of `path` exclusively.
     ///

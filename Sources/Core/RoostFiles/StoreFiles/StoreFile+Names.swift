@@ -19,7 +19,7 @@ extension StoreFile {
     ///     Has no effect on writers.
     ///   - companions: The suffixes of the companion files to remove together with an unused name,
     ///     such as `RoostCore.PersistentStoreType.companionSuffixes`.
-    /// - Returns: Whether the file has other names that do not remain from an interrupted
+    /// - Returns: Whether the file has other names, apart from the remains of an interrupted
     ///   replacement. True only for a reader with `acceptsLinks`; another program may then change
     ///   the file at any time.
     /// - Throws: `hasOtherNames`; `notFound`, `missingDirectory`, `permissionDenied`.
@@ -30,13 +30,14 @@ extension StoreFile {
         guard try status(of: path).linkCount > 1 else { return false }
         let kept = removeReplacementNames(ofStoreAt: path, companions: companions)
         let found = FileIdentity(try status(of: path))
-        // An unused name does not harm a reader, but a writer would fail at its first commit.
+        // An unused name that could not be removed does not harm a reader, but a writer would fail
+        // at its first commit.
         guard found.linkCount - 1 > (forWriting ? 0 : kept) else { return false }
         guard !forWriting, acceptsLinks else { throw hasOtherNames(path, found) }
         return true
     }
 
-    /// Checks that no other name of a file prevents its replacement.
+    /// Checks that the file at `path` has no other name that prevents replacing the file.
     ///
     /// Changes nothing.
     ///
@@ -51,7 +52,7 @@ extension StoreFile {
         throw hasOtherNames(path, found)
     }
 
-    /// Whether the path `name` has the form of a result of ``temporarySibling(of:)`` for `path`.
+    /// Whether the path `name` has the form of a ``temporarySibling(of:)`` of `path`.
     package static func isTemporarySibling(_ name: String, of path: String) -> Bool {
         let (entry, target) = (self.name(of: name), resolvingLink(path))
         return directory(of: name) == directory(of: target) && temporarySibling(named: entry, of: target) == entry
@@ -62,7 +63,7 @@ extension StoreFile {
     /// - Parameters:
     ///   - path: The path of the store.
     ///   - found: The identity of its file.
-    /// - Returns: An error of code `hasOtherNames` that lists the other names in the same
+    /// - Returns: An error of code `hasOtherNames` that lists up to three other names in the same
     ///   directory.
     package static func hasOtherNames(_ path: String, _ found: FileIdentity) -> StoreError {
         let count = found.linkCount - 1
@@ -87,7 +88,7 @@ extension StoreFile {
         }.sorted()
     }
 
-    /// Whether `entry` has the form of a name that a replacement of the store `target` adds to its
+    /// Whether `entry` has the form of a name that replacing the store `target` adds to the store's
     /// file.
     private static func isReplacementName(_ entry: String, of target: String) -> Bool {
         if temporarySibling(named: entry, of: target) == entry || isBackup(entry, of: target) { return true }
@@ -109,8 +110,8 @@ extension StoreFile {
         }
         for name in names() {
             let file = "\(directory)/\(name)"
-            // A temporary name whose lock is held is in use. A backup name is another name of the
-            // store's own file and has no lock of its own.
+            // A temporary name is removed only if its lock is free, because it may be in use. A
+            // backup name has no lock of its own.
             if isBackup(name, of: target) {
                 try? remove(file)
             } else {

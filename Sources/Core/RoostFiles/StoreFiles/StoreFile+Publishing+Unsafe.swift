@@ -6,8 +6,8 @@ extension StoreFile {
     ///
     /// Does not follow a symbolic link.
     ///
-    /// - Throws: `alreadyExists`, `missingDirectory`, `noSpace`, or `permissionDenied`, also for a
-    ///   directory in which all users may replace files.
+    /// - Throws: `alreadyExists`, `missingDirectory`, `noSpace`; `permissionDenied`, also for a
+    ///   directory in which every user may replace files.
     public static func createExclusive(at path: String) throws(StoreError) {
         try requireSafeDirectory(of: path)
         do throws(SystemError) {
@@ -22,10 +22,10 @@ extension StoreFile {
 
     /// Allocates disk space for the first `byteCount` bytes of a file.
     ///
-    /// Creates a missing file with mode 600, and keeps existing content. Use it for files that a
-    /// library maps and writes, because writing to a mapped page without disk space would kill the
-    /// process. Does not follow a symbolic link. Drops the POSIX locks that this process has on the
-    /// file. After an error, a newly created file is removed.
+    /// Creates a missing file with mode 600, and keeps existing content. Use this method for files
+    /// that a library maps and writes, because writing to a mapped page without disk space would
+    /// kill the process. Does not follow a symbolic link. Drops the POSIX locks that this process
+    /// has on the file. After an error, a newly created file is removed.
     ///
     /// - Throws: `noSpace`, `permissionDenied`, `readOnly`, `notAStore`, `missingDirectory`.
     package static func allocate(_ byteCount: Int, at path: String) throws(StoreError) {
@@ -36,8 +36,8 @@ extension StoreFile {
                 file = try OpenFile(path, flags: O_RDWR | O_CREAT | O_EXCL)
                 isNew = true
             } catch  where error.code == EEXIST {
-                // No O_EXCL, but O_CREAT, because another process may have removed the file
-                // meanwhile.
+                // O_CREAT is needed, because another process may have removed the file since the
+                // first attempt.
                 file = try OpenFile(path, flags: O_RDWR | O_CREAT)
             }
             guard try file.status.isRegular else { throw SystemError(code: ENXIO) }
@@ -64,7 +64,7 @@ extension StoreFile {
         }
     }
 
-    /// Flushes the directory of `path`, which makes its entries durable.
+    /// Flushes the directory of `path`, which makes the directory's entries durable.
     package static func syncDirectory(of path: String) throws(StoreError) {
         let directory = directory(of: resolvingLink(path))
         do throws(SystemError) {
@@ -144,8 +144,8 @@ extension StoreFile {
         switch code {
         case 0: return
         case ENOSYS, EINVAL, ENOTSUP:
-            // Without exclusive renaming, a hard link is used, because creating it fails for an
-            // existing name.
+            // The system cannot rename exclusively. Creating a hard link has the same effect: it
+            // fails if `target` exists.
             guard retrying({ link(temporary, target) }) == 0 else {
                 throw error(errno: errno, what: "cannot be created", path: target)
             }
@@ -161,8 +161,8 @@ extension StoreFile {
     /// Copies the permissions of the file `target` to the file `temporary`.
     ///
     /// Also copies the owner and the group, if this user may set them. If the group cannot be set,
-    /// the group of `temporary` gets only permissions that `target` gives to its group and to all
-    /// other users. Does nothing if `target` does not exist.
+    /// the group of `temporary` gets only permissions that `target` gives both to its group and to
+    /// all other users. Does nothing if `target` does not exist.
     ///
     /// - Parameters:
     ///   - temporary: The file to change, which belongs to this user.
@@ -182,11 +182,11 @@ extension StoreFile {
             let file = try OpenFile(temporary, flags: O_RDONLY)
             let new = try file.status
             var permissions = old.permissions & 0o777
-            // Only the superuser can set another owner. Otherwise, the new file belongs to this
-            // user.
+            // Only the superuser can set another owner. Any other user sets only the group, if
+            // possible.
             if new.owner != old.owner || new.group != old.group,
                 try !setOwner(file.descriptor, owner: old.owner, group: old.group), new.group != old.group,
-                // An owner with all bits set leaves the owner unchanged.
+                // Passing `.max` leaves the owner unchanged.
                 try !setOwner(file.descriptor, owner: .max, group: old.group)
             {
                 // The old group's permissions must not apply to another group.
@@ -203,9 +203,9 @@ extension StoreFile {
         }
     }
 
-    /// Sets the owner of a file.
+    /// Sets the owner and the group of a file.
     ///
-    /// Returns false if this user may not set the owner.
+    /// Returns false if this user may not set them.
     private static func setOwner(_ descriptor: Int32, owner: uid_t, group: gid_t) throws(SystemError) -> Bool {
         guard retrying({ fchown(descriptor, owner, group) }) != 0 else { return true }
         guard errno == EPERM || errno == EINVAL else { throw SystemError(code: errno) }
@@ -243,7 +243,8 @@ extension StoreFile {
         of path: String, companions: [String], holding claim: DestinationClaim?
     ) {
         guard claim == nil else { return removeTemporarySiblings(of: path, companions: companions) }
-        // Without its lock file, no claim can be held. Claiming would create the file.
+        // If the claim's lock file does not exist, no claim is held, and claiming would create the
+        // file.
         guard hasEntry(at: resolvingLink(path) + Region.claim.suffix) else {
             return removeTemporarySiblings(of: path, companions: companions)
         }
@@ -281,7 +282,7 @@ extension StoreFile {
 
     /// Removes a temporary file and its companions, unless another caller uses it.
     ///
-    /// The creator of a temporary file locks its path before creating the file.
+    /// Any user of a temporary file holds the ``StoreLock`` of the file's path.
     static func removeUnlocked(_ file: String, companions: [String]) {
         guard let lock = try? StoreLock.acquire(forStoreAt: file, mode: .exclusive, timeoutSeconds: 0) else { return }
         // The lock file is removed last, together with the lock.

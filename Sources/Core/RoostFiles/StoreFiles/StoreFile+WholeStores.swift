@@ -7,8 +7,8 @@ extension StoreFile {
     /// Follows a symbolic link.
     ///
     /// - Throws: `notFound`, `missingDirectory`, `notAStore` for a path that is not a file,
-    ///   `permissionDenied`; `busy` if another program wrote to the file meanwhile, because the
-    ///   bytes may then be a mixture of two states.
+    ///   `permissionDenied`; `busy` if another program wrote to the file during the read, because
+    ///   the bytes may then be a mixture of two states.
     public static func contents(of path: String) throws(StoreError) -> [UInt8] {
         let file = try RegularFile(at: resolvingLink(path))
         let before = try file.identity()

@@ -6,8 +6,8 @@ internal import RoostSystem
 ///
 /// Apart from libraries such as SQLite, only this module renames or flushes store files. Unless
 /// stated otherwise, a path may be a symbolic link to a regular file. Operations then apply to the
-/// target, and the lock file and temporary files are beside it. Locks are tried once, so these
-/// functions do not wait for other processes.
+/// link's target, and the lock file and temporary files are beside the target. Locks are tried
+/// once, so these functions do not wait for other processes.
 public enum StoreFile {
     /// Returns the directory of a path: `"."` for a path without slashes.
     package static func directory(of path: String) -> String {
@@ -22,8 +22,9 @@ public enum StoreFile {
         return String(path[path.utf8.index(after: slash)...])
     }
 
-    /// Returns a new random path in the directory of `path`, for a file to build and then publish:
-    /// `.<name>.<random>.roost-tmp`.
+    /// Returns a new random path `.<name>.<random>.roost-tmp` in the directory of `path`.
+    ///
+    /// Build a file at this path, and then publish the file at `path`.
     ///
     /// Lock the path with ``StoreLock`` before creating the file, because
     /// ``sweepTemporarySiblings(of:companions:)`` removes temporary files that are not locked.
@@ -33,7 +34,8 @@ public enum StoreFile {
         return "\(directory(of: target))/\(temporaryPrefix(for: target))\(random)\(temporarySuffix)"
     }
 
-    /// Returns a new random location beside a store, for a store to build and then publish.
+    /// Returns a new random location for a store that is built there and then published at
+    /// `location`.
     ///
     /// - Parameters:
     ///   - location: The location of the final store.

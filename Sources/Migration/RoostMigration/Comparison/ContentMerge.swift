@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A comparison that walks two snapshots of compatible models in key order.
+/// A comparison that walks two snapshots with compatible models in key order.
 struct ContentMerge {
     private let left: any StoreSnapshot
     private let right: any StoreSnapshot
@@ -50,10 +50,11 @@ struct ContentMerge {
         }
     }
 
-    /// Returns the names of the fields that differ, `(entity)` for different entities, or
-    /// `(unused bytes)`.
+    /// Returns the names of the fields that differ, or nil if the records are equal apart from
+    /// versions.
     ///
-    /// Returns nil if the records are equal apart from versions.
+    /// Returns `(entity)` if the entities differ, and `(unused bytes)` if only bytes outside of the
+    /// fields differ.
     private static func differentProperties(_ a: RecordPosition, _ b: RecordPosition) -> [String]? {
         a.batch.withRecord(at: a.index) { left in
             b.batch.withRecord(at: b.index) { right in
@@ -99,7 +100,7 @@ struct ContentMerge {
             target: ObjectID(model.entities[relationship.destination].name, key: link.target).description)
     }
 
-    /// Returns whether a link precedes another in the order of cursors.
+    /// Returns whether a link precedes another in the order in which cursors return links.
     private static func precedes(_ a: Link, _ b: Link) -> Bool {
         (a.source, a.order, a.target, a.inverseOrder) < (b.source, b.order, b.target, b.inverseOrder)
     }

@@ -19,9 +19,9 @@ public struct StoreDifference: Sendable, Hashable, Codable, CustomStringConverti
         case onlyInSecond
         /// An object whose entity or stored values differ between the stores.
         case changed
-        /// A link, including its position, that only the first store has.
+        /// A link that the second store lacks, or has only at another position.
         case linkOnlyInFirst
-        /// A link, including its position, that only the second store has.
+        /// A link that the first store lacks, or has only at another position.
         case linkOnlyInSecond
     }
 
@@ -62,17 +62,18 @@ public struct StoreDifference: Sendable, Hashable, Codable, CustomStringConverti
 public enum StoreComparison {
     /// Finds the first differences between two stores.
     ///
-    /// Compares objects by root entity, then links by relationship, in key order. Reads each record
-    /// at most once, with memory for two batches. Ignores versions, generations, metadata and store
-    /// types. Stores with incompatible models have one difference, of kind `model`.
+    /// Compares the objects of each root entity, then the links of each relationship, in key order.
+    /// Reads each record at most once, and holds one batch of each store in memory. Ignores
+    /// versions, generations, metadata and store types. Stores with incompatible models have one
+    /// difference, of kind `model`.
     ///
     /// - Parameters:
     ///   - first: A store.
     ///   - second: The store to compare with `first`.
     ///   - limit: The number of differences, at least 1, at which the comparison ends.
-    ///   - trustingDigests: Whether equal recorded digests count as equal content. Then equal
-    ///     stores are compared without reading their records, but damage and changes by other
-    ///     programs are not detected.
+    ///   - trustingDigests: Whether equal recorded digests count as equal content. If true, stores
+    ///     with equal digests are not read, so damage and changes by other programs are not
+    ///     detected.
     ///   - cancellation: An object that can cancel the comparison, which then throws `cancelled`.
     /// - Returns: The differences; empty if the contents are equal.
     /// - Throws: `corrupted`, naming the damaged record; `cancelled`; other read errors.

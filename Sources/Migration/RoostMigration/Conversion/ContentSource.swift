@@ -26,7 +26,7 @@ protocol StoreContents: Sendable {
 }
 
 extension StoreContents {
-    /// Returns false, because only an unchanged copy can use the source's history.
+    /// Returns false, because a history belongs only to an unchanged copy of a store.
     func recordsHistory() throws(StoreError) -> Bool { false }
 
     /// Does nothing, and returns false.
@@ -49,7 +49,7 @@ extension ContentSource {
 
     /// Reads all content on another thread, while `receive` receives it from the channel.
     ///
-    /// - Throws: The error of `receive`, otherwise the error of reading; errors from starting a
+    /// - Throws: The error of `receive`, or else the error of reading; errors from starting a
     ///   thread.
     func readInBackground(_ receive: (BatchChannel) throws(StoreError) -> Void) throws(StoreError) {
         // A few batches in transit are enough to keep both threads busy.

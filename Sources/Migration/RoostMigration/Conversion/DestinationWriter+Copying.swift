@@ -21,8 +21,8 @@ extension DestinationWriter {
 
     /// Streams all content from `source` into `destination`, on two threads, and finishes the load.
     ///
-    /// - Throws: The source's error, otherwise the destination's error; `verificationFailed` if the
-    ///   loader counted other content than the reader; errors from starting a thread.
+    /// - Throws: The source's error, or else the destination's error; `verificationFailed` if the
+    ///   tallies of the reader and the loader differ; errors from starting a thread.
     func copy(
         _ source: any ContentSource, to destination: any PersistentStore, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {

@@ -9,7 +9,7 @@ extension DestinationWriter {
         get throws(StoreError) { try destination.type(in: registry) }
     }
 
-    /// Returns the reasons to refuse the destination that do not depend on the source.
+    /// Returns the reasons to refuse the destination, whatever the source is.
     func refusals() throws(StoreError) -> [StoreError] {
         let type = try type
         guard type.capabilities.contains(.writing) else {
@@ -47,7 +47,7 @@ extension DestinationWriter {
     /// Throws `invalidRequest` if the names of the files beside the new store would be too long,
     /// and other errors of the file system.
     private func requireRoomForName(_ location: StoreLocation) throws(StoreError) {
-        // The longest suffix of the files that are created beside the destination.
+        // The longest name is that of a temporary file with the longest suffix.
         let suffixes = registry.companionSuffixes + [StoreLock.suffix]
         let longest = suffixes.max { $0.utf8.count < $1.utf8.count } ?? StoreLock.suffix
         do throws(StoreError) {
@@ -60,7 +60,9 @@ extension DestinationWriter {
         }
     }
 
-    /// Returns the reasons to refuse an open destination for content of `model`.
+    /// Returns the reasons why an open destination cannot receive content of `model`.
+    ///
+    /// Returns no reasons for a destination given by location.
     func refusals(for model: ManagedObjectModel) throws(StoreError) -> [StoreError] {
         if case .store(let store) = destination {
             guard model.isCompatible(with: try store.metadata()) else {
@@ -83,8 +85,8 @@ extension DestinationWriter {
         return []
     }
 
-    /// Returns the available disk space for the destination, or nil if the conversion creates no
-    /// file.
+    /// Returns the free disk space for the destination in bytes, or nil if the conversion creates
+    /// no file.
     func bytesAvailable() throws(StoreError) -> Int? {
         guard case .location(let location) = destination,
             try registry.type(named: location.type).capabilities.contains(.file)
@@ -94,9 +96,10 @@ extension DestinationWriter {
         return try StoreFile.freeBytes(inDirectoryOf: location.path)
     }
 
-    /// Returns an error if the path belongs to the log or another file of an existing store.
+    /// Returns an error if the path is the name of a log or other companion file of an existing
+    /// store.
     ///
-    /// That store could treat the new store as its log, and remove it.
+    /// The existing store could take the new store for its own log, and remove it.
     private func companionRefusal(_ location: StoreLocation) -> StoreError? {
         let path = StoreFile.resolvingLink(location.path)
         let suffixes = registry.companionSuffixes + [StoreLock.suffix]
@@ -148,12 +151,12 @@ extension DestinationWriter {
     /// Returns errors if the store cannot be replaced now.
     ///
     /// The causes: the store stays open for longer than the timeout, the file has other hard links,
-    /// or a file beside it belongs to another program. Checked before the copy, and again by the
-    /// replacement.
+    /// or a file beside it belongs to another program. This check precedes the copy; the
+    /// replacement repeats it.
     private func busyRefusals(_ location: StoreLocation, type: any PersistentStoreType) -> [StoreError] {
         do throws(StoreError) {
-            // Without a lock file, no process has the store open. Acquiring the lock would create
-            // the file.
+            // Without a lock file, no process has the store open. The lock is then not acquired,
+            // because that would create the file.
             let hasLockFile = StoreFile.hasEntry(at: StoreLock.path(forStoreAt: location.path))
             let lock =
                 hasLockFile
@@ -171,8 +174,9 @@ extension DestinationWriter {
 }
 
 extension DestinationWriter {
-    /// Returns the size limit if a new destination is a document; nil if it has no limit or
-    /// `source` cannot exceed the limit.
+    /// Returns the size limit of a new destination document.
+    ///
+    /// Returns nil if the destination has no limit, or if `source` is too small to exceed it.
     func documentLimit(
         _ source: any PersistentStore
     ) throws(StoreError) -> DocumentLimit? {

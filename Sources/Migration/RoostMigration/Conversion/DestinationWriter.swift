@@ -3,7 +3,8 @@ internal import RoostFiles
 
 /// A writer that creates, fills, verifies and publishes a destination store from any source.
 ///
-/// After an error, the destination's location is unchanged, but an open store may keep new content.
+/// After an error, a destination given by location is unchanged. A destination that is an open
+/// store may keep new content.
 package struct DestinationWriter: Sendable {
     let destination: ConversionEndpoint
     /// The name of the source in reports.
@@ -44,11 +45,11 @@ package struct DestinationWriter: Sendable {
         _ location: StoreLocation, type: any PersistentStoreType, from source: any StoreContents
     ) throws(StoreError) -> ConversionReport {
         let isFile = type.capabilities.contains(.file)
-        // The claim is held until the new store is renamed, so that no other conversion removes it
-        // or publishes another store meanwhile.
+        // The claim is held until the new store is renamed. Until then, no other conversion can
+        // remove the new store or publish its own at this path.
         let claim = isFile ? try options.claim(location) : nil
         defer { claim?.release() }
-        // Another conversion may have published this destination meanwhile.
+        // Another conversion may have published a store here before this one got the claim.
         if isFile, !options.overwrites { try StoreFile.requireAbsent(at: location.path) }
         if let claim {
             StoreFile.sweepTemporarySiblings(
@@ -113,7 +114,7 @@ package struct DestinationWriter: Sendable {
         }
     }
 
-    /// Copies the content, and verifies it if the options ask for it.
+    /// Copies the content, and verifies the copy if the options require it.
     ///
     /// The destination's store stays open.
     private func fill(
@@ -123,8 +124,8 @@ package struct DestinationWriter: Sendable {
         let start = clock.now
         let memory = PrivateMemory()
         let copied = try source.fill(store, by: self, memory: memory)
-        // If the source is unreadable, the copy's error names the damaged record. So the notices are
-        // read after the copy.
+        // The notices are read after the copy. If the source is damaged, the copy fails first, with
+        // an error that names the damaged record.
         let notices = try source.notices()
         try options.cancellation?.check()
         var dangling = copied.dangling
@@ -166,7 +167,7 @@ package struct DestinationWriter: Sendable {
         _ location: StoreLocation, type: any PersistentStoreType, after first: StoreError
     ) -> StoreError {
         do throws(StoreError) { try type.destroy(location) } catch {
-            // A second error with the same code, such as a name that is too long, adds no
+            // A second error with the same code, such as one about a name that is too long, adds no
             // information.
             guard error.code != first.code else { return first }
             return first.adding("the unfinished '\(location.path)' was not removed", of: error)

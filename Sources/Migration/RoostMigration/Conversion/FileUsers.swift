@@ -7,11 +7,11 @@ enum FileUsers {
     /// The maximum number of processes in the list.
     private static let limit = 8
 
-    /// Returns at most ``limit`` processes with the store's file or lock file open, each as
+    /// Returns at most ``limit`` processes that have the store's file or lock file open, each as
     /// `process 123 (name)`.
     ///
-    /// Reads `/proc` on Linux. Returns an empty list on systems without it. Omits processes that
-    /// ended meanwhile or that this user cannot inspect.
+    /// Reads `/proc`. Returns an empty list on systems without this directory. Omits processes that
+    /// end during the search or that this user cannot inspect.
     static func names(ofStoreAt path: String) -> [String] {
         let files = FileManager.default
         let wanted = [path, StoreLock.path(forStoreAt: path)].map {

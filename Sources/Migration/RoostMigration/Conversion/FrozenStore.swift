@@ -4,7 +4,7 @@ internal import RoostQuery
 /// An open store fixed at one commit: its metadata and every snapshot show that state, despite
 /// later commits.
 ///
-/// Closing it does not close the base store.
+/// Closing a frozen store does not close the base store.
 final class FrozenStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore {
     let base: any PersistentStore
     private let frozen: Mutex<any StoreSnapshot>
@@ -49,7 +49,7 @@ final class FrozenStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
     }
 }
 
-/// A view of a frozen store's snapshot; only the store closes the snapshot.
+/// A view of a frozen store's snapshot, which only the frozen store can close.
 ///
 /// Forwards optional protocols, so that fetches are as fast as from the base snapshot.
 private final class FrozenSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListingSnapshot, VisitableSnapshot,

@@ -20,7 +20,7 @@ package protocol MadeContent: Sendable {
 
 /// A receiver of the records and links of a new store.
 ///
-/// Only one thread may use it.
+/// Only one thread may use a sink.
 package final class ContentSink {
     private let channel: BatchChannel
     private let model: ManagedObjectModel
@@ -42,8 +42,8 @@ package final class ContentSink {
     ///
     /// Waits if the channel is full.
     ///
-    /// - Throws: `cancelled` after a cancellation, or if the writing thread failed. The conversion
-    ///   then throws the error of that thread.
+    /// - Throws: `cancelled` after a cancellation, or if the writing thread failed. If that thread
+    ///   failed, the conversion throws the thread's own error.
     package func send(_ records: consuming RecordBatch) throws(StoreError) {
         try cancellation?.check()
         tally.add(records)
@@ -54,8 +54,8 @@ package final class ContentSink {
     ///
     /// Waits if the channel is full.
     ///
-    /// - Throws: `cancelled` after a cancellation, or if the writing thread failed. The conversion
-    ///   then throws the error of that thread.
+    /// - Throws: `cancelled` after a cancellation, or if the writing thread failed. If that thread
+    ///   failed, the conversion throws the thread's own error.
     package func send(_ links: consuming LinkBatch) throws(StoreError) {
         try cancellation?.check()
         tally.add(links)
@@ -127,7 +127,7 @@ extension MigrationManager {
     ///   - destination: The new store.
     ///   - model: The model of the new store.
     ///   - name: The name of the source, for messages and the report.
-    ///   - options: The options. Those for a source store have no effect.
+    ///   - options: The options. Options for a source store have no effect.
     ///   - write: Writes into the store, and returns warnings for the user.
     /// - Returns: The report.
     /// - Throws: Errors of `write`, and the errors of `convert` for its destination.
@@ -151,7 +151,7 @@ extension MigrationManager {
     ///   - destination: The new store.
     ///   - content: The content.
     ///   - name: The name of the content's source, for messages and the report.
-    ///   - options: The options. Those for a source store have no effect.
+    ///   - options: The options. Options for a source store have no effect.
     /// - Returns: The report.
     /// - Throws: Errors of the content, and the errors of `convert` for its destination.
     package func make(

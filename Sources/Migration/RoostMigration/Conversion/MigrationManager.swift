@@ -2,7 +2,7 @@ public import RoostCore
 
 /// A manager that copies and migrates data from one store to another.
 ///
-/// Any registered type can be converted to any type that can be written.
+/// A store of any registered type can be converted to any registered type that supports writing.
 ///
 /// ```swift
 /// let report = try MigrationManager().migrate(
@@ -23,11 +23,12 @@ public struct MigrationManager: Sendable {
     /// the last used keys. The copy computes an order-independent digest of all records and links.
     /// Unless ``ConversionOptions/verifies`` is false, the conversion then reads the finished
     /// destination again and compares the digests. Finally, it publishes the destination
-    /// atomically. After an error or a cancellation, no part of the destination remains, and an
-    /// existing store is unchanged. A source given by location is opened read-only.
+    /// atomically. After an error or a cancellation, no part of the new store remains, and an
+    /// existing store at its path is unchanged. A source given by location is opened read-only.
     ///
-    /// An open, empty destination store is already published and keeps its UUID. After an error
-    /// that follows the load, such as a failed verification, its new content remains.
+    /// A destination that is an open, empty store is already published and keeps its own UUID. If
+    /// an error follows the load, such as a failed verification, this store keeps the new content.
+    ///
     /// - Throws: `alreadyExists` (without ``ConversionOptions/overwrites``), `unsupported` if the
     ///   destination's type is read-only, `invalidRequest` if both ends are the same store or an
     ///   open destination is not empty, `modelMismatch` if an open destination has another model,

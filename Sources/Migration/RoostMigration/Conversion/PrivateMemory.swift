@@ -3,7 +3,7 @@ internal import RoostCore
 
 /// The peak of the process's private memory, measured by samples.
 ///
-/// Private memory is anonymous pages, without mapped files.
+/// Private memory consists of the anonymous pages; mapped files do not count.
 final class PrivateMemory: Sendable {
     private let peak = Mutex<Int?>(nil)
 

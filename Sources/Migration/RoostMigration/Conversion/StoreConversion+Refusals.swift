@@ -17,8 +17,9 @@ extension StoreConversion {
         return try destinationWriter.refusals()
     }
 
-    /// Checks a destination with the model `model` against the opened source, and returns the
-    /// reasons to refuse the destination.
+    /// Returns the reasons why the destination cannot receive the content of the opened source.
+    ///
+    /// `model` is the model of the new content.
     func refusals(of source: any PersistentStore, for model: ManagedObjectModel) throws(StoreError) -> [StoreError] {
         if let refusal = try destinationWriter.refusals(for: model).first { return [refusal] }
         guard let available = try destinationWriter.bytesAvailable() else { return [] }
@@ -35,7 +36,7 @@ extension StoreConversion {
         return []
     }
 
-    /// Returns the expected size of the destination: the size of the source and a fifth more.
+    /// Returns the expected size of the destination in bytes: the source's size plus a fifth.
     func bytesNeeded(_ source: any PersistentStore) throws(StoreError) -> Int {
         let bytes = try source.byteCount()
         let (sum, overflow) = bytes.addingReportingOverflow(bytes / 5)

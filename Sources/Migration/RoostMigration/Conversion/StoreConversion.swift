@@ -74,7 +74,7 @@ struct StoreConversion: Sendable {
 
     /// Runs `body` with the source.
     ///
-    /// If the source is a location, opens it read-only for this call.
+    /// If the source is a location, opens the store there read-only, and closes it after `body`.
     func withSource<Result>(
         isReadOnce: Bool, _ body: (any PersistentStore) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

@@ -2,15 +2,15 @@ internal import RoostCore
 
 /// A filter for partial dumps that drops references and links to objects outside the dump.
 struct DanglingReferences {
-    /// A reference and its position in an ordered relationship.
+    /// The field of a reference, and the field of its position if the inverse is ordered.
     private struct Reference {
         var field: RecordLayout.Field
         var order: RecordLayout.Field?
     }
 
-    /// Whether the dump can have references to objects outside it; false if the dump is complete.
+    /// Whether references and links can be dropped; true only for a partial dump.
     ///
-    /// A complete dump keeps the store's dangling references.
+    /// A complete dump keeps the store's own dangling references.
     let isPossible: Bool
     private var scope: DumpScope
     private let model: ManagedObjectModel

@@ -35,7 +35,9 @@ struct DumpScope: Sendable {
     private enum Part: Sendable {
         case nothing
         case everything
-        /// The objects with these keys; a key alone does not reveal its object's entity.
+        /// The objects with these keys.
+        ///
+        /// The keys are listed, because a key does not reveal its object's entity.
         case some(KeyRuns)
     }
 
@@ -45,7 +47,8 @@ struct DumpScope: Sendable {
     /// The dumped part of each hierarchy, by the number of the root entity.
     private var parts: [Part]
 
-    /// Creates a scope of the given entities and all their subentities, or of all entities for nil.
+    /// Creates a scope of the given entities and all their subentities, or of the whole model for
+    /// nil.
     init(_ model: ManagedObjectModel, entities: [ManagedObjectModel.Entity]?) {
         self.model = model
         var includes = Array(repeating: entities == nil, count: model.entities.count)
@@ -65,7 +68,7 @@ struct DumpScope: Sendable {
     /// The names of the entities in the dump, in the model's order.
     var entityNames: [String] { model.entities.filter { includes[$0.number] }.map(\.name.text) }
 
-    /// Returns whether objects of the entity with the given number are in the dump, excluding
+    /// Returns whether the dump includes the entity with the given number, regardless of its
     /// subentities.
     func includes(_ entity: Int) -> Bool { includes[entity] }
 
@@ -107,7 +110,9 @@ struct KeyRuns: Sendable {
     private var runs: [ClosedRange<Int64>] = []
     private(set) var isSorted = true
 
-    /// Adds a key; fastest in ascending order.
+    /// Adds a key.
+    ///
+    /// Keys that are added in ascending order need no sorting.
     mutating func insert(_ key: Int64) {
         guard let last = runs.last else {
             runs.append(key...key)

@@ -50,7 +50,7 @@ extension DumpHeader {
             }
             included[entity.number] = true
         }
-        // A scope includes all subentities of its entities, so a list that omits one is an error.
+        // A scope includes all subentities of its entities, so a list that omits a subentity is an error.
         scope = DumpScope(model, entities: model.entities.filter { included[$0.number] })
         guard scope.entityNames.count == included.count(where: { $0 }) else {
             throw tokens.error("\"entities\" names an entity without the entities that inherit from it")

@@ -5,7 +5,9 @@ internal import RoostText
 /// A reader of a dump, line by line.
 final class DumpReader {
     private var tokens: JSONTokenReader
-    /// The tally of the whole dump; counted only if references may have to be dropped.
+    /// The tally of the whole dump.
+    ///
+    /// If no references or links can be dropped, the tally is copied from ``sent`` at the end.
     private var found: StoreTally
     /// The tally of the content sent to the destination.
     private(set) var sent: StoreTally

@@ -4,7 +4,7 @@ internal import RoostText
 
 /// A writer of a snapshot's content as a dump.
 struct DumpWriter: ~Copyable {
-    /// The size at which text is sent to the sink.
+    /// The number of bytes at which the collected text is sent to the sink.
     private static let chunkByteCount = 128 * 1024
 
     private let snapshot: any StoreSnapshot
@@ -44,7 +44,7 @@ struct DumpWriter: ~Copyable {
         {
             try writeLinks(of: relationship)
         }
-        // This check precedes the last line, because 'load' refuses a text without that line.
+        // If this check fails, the last line is not written. 'load' refuses a text without that line.
         try found.requireRecorded(try snapshot.recordedTally(), store: store)
         try writeTrailer()
         return tally.digest

@@ -7,12 +7,12 @@ extension MigrationManager {
     /// of links, and a last line with counts, digest and checksum. DUMP-FORMAT.md describes the
     /// format. The text has the exact value of every property. Stores with equal content, versions,
     /// UUID, metadata and last keys give equal text. Before the last line, the dump compares the
-    /// content that it read with the tally of the last commit. Memory is bounded, apart from ranges
-    /// of keys in a partial dump. After an error the last line is missing or incomplete, so a
+    /// content that it read with the tally of the last commit. Memory is bounded, except for the
+    /// list of keys of a partial dump. After an error, the last line is missing or incomplete, so a
     /// reader refuses the text.
     ///
     /// - Parameters:
-    ///   - store: The store. Other writers may change it meanwhile.
+    ///   - store: The store. Other writers may change it during the dump.
     ///   - entities: The entities to dump, including subentities; nil for all content. A link is
     ///     written if either of its objects is written.
     ///   - cancellation: An object that can cancel the dump.
@@ -48,14 +48,15 @@ extension MigrationManager {
     /// ``dump(_:entities:cancellation:to:)`` becomes a store with the same content, object IDs,
     /// versions, metadata, used keys and, unless the destination is open, UUID. As in
     /// ``convert(from:to:options:)``, the finished destination is read again before it is
-    /// published; in addition, the dump is compared with its last line. Memory is bounded, apart
-    /// from ranges of keys in a partial dump.
+    /// published; in addition, the dump is compared with its last line. Memory is bounded, except
+    /// for the list of keys of a partial dump.
+    ///
     /// - Parameters:
     ///   - destination: The new store.
     ///   - name: The name of the text for messages and the report: a path, or `standard input`.
     ///   - allowsDangling: Whether to leave out and report references and links to objects outside
     ///     a partial dump, instead of refusing the dump.
-    ///   - options: The options. Those for a source store have no effect.
+    ///   - options: The options. Options for a source store have no effect.
     ///   - source: Copies the dump's next bytes into a buffer, and returns their number. It is
     ///     called on the caller's thread, then on a thread of the load, and is not called again
     ///     after it returned 0.

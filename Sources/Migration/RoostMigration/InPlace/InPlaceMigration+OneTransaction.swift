@@ -16,16 +16,16 @@ extension InPlaceMigration {
     /// Changes the store's model in one transaction if most content stays unchanged.
     ///
     /// Returns nil if the change requires a new store, or if no change is needed. The caller closes
-    /// the store. `path` is the path of the file, whose ``DestinationClaim`` the caller holds; nil
-    /// for a store on a server.
+    /// the store, and holds the ``DestinationClaim`` of its file. `path` is the path of that file,
+    /// or nil for a store on a server.
     func changeModel(of store: any PersistentStore, path: String?) throws(StoreError) -> MigrationReport? {
         guard let changing = store as? any ModelChangingStore, let plan = try modelChange(of: store) else { return nil }
         if let path { try requireSpace(path, part: plan.changedPart) }
         try options.conversion.cancellation?.check()
         guard let change = try changing.beginModelChange(to: plan.step.model, keeping: plan.kept) else { return nil }
         do throws(StoreError) {
-            // Snapshots of the store show the state before the change, and no other writer is
-            // possible.
+            // `store` can be the source: its snapshots show the state before the change, and no other program can
+            // write.
             var migration = migration(of: plan, from: .store(store), to: .store(change.store))
             migration.isModelChange = true
             var report = try migration.run()
@@ -44,10 +44,10 @@ extension InPlaceMigration {
     /// Returns a plan for changing the model within the store, or nil if the change requires a new
     /// store or is not needed.
     ///
-    /// Requires that no backup is requested. One migration step in one pass must reach the model,
-    /// and the step must have no stage with handlers. At least half of all objects and links must
-    /// stay unchanged, because rewritten content goes into the log first and leaves gaps in the
-    /// file.
+    /// The options must not request a backup, and the store must not accept changes by other
+    /// programs. One migration step must reach the model. The step must work in one pass and have
+    /// no stage with handlers. At least half of all objects and links must stay unchanged, because
+    /// rewritten content goes into the log first and leaves gaps in the file.
     func modelChange(of store: any PersistentStore) throws(StoreError) -> ModelChangePlan? {
         // A store that accepts changes by other programs may have wrong checksums, which unchanged
         // rows would keep.
@@ -103,7 +103,7 @@ extension MappingPlan {
         return kept
     }
 
-    /// Returns whether a hierarchy has exactly the same records in both models.
+    /// Returns whether all records of a hierarchy are copied byte for byte.
     private func isKept(_ hierarchy: Hierarchy) throws(StoreError) -> Bool {
         guard let root = hierarchy.source, root == hierarchy.destination, source.entities[root].root == root else {
             return false
@@ -118,7 +118,7 @@ extension MappingPlan {
         return true
     }
 
-    /// Returns the number of the source relationship that a plan copies unchanged, or nil.
+    /// Returns the number of the source relationship if its links are copied unchanged, or nil.
     private func origin(ofKept link: LinkPlan) -> Int? {
         guard case .links(let number) = link.relation.storage, !link.relation.isFlipped, link.sources == .all,
             link.targets == .all

@@ -30,7 +30,7 @@ extension InPlaceMigration {
             plan = try MigrationManager(registry: registry).planMigration(
                 from: .location(location), to: .location(sibling), model: model, options: options)
             // The migration requires space for two stores beside the old one. A plan with several
-            // steps already counts them.
+            // steps already counts both.
             if plan.steps.isEmpty { plan.needsTwice(1) }
         }
         (plan.source, plan.destination) = (location.description, location.description)
@@ -63,7 +63,7 @@ extension InPlaceMigration {
         return plan
     }
 
-    /// Returns the reasons not to change or replace the file.
+    /// Returns the reasons why the file cannot be changed or replaced.
     private func refusals(_ path: String, type: any PersistentStoreType, change: ModelChangePlan?) -> [String] {
         var refusals: [String] = []
         func note(_ body: () throws(StoreError) -> Void) {
@@ -83,8 +83,7 @@ extension InPlaceMigration {
                 try requireKept(foreign, path: path)
             }
         }
-        // Without a lock file, no process has the store open. Acquiring the lock would create the
-        // file.
+        // Without a lock file, no process has the store open, and acquiring the lock would create a lock file.
         if StoreFile.hasEntry(at: StoreLock.path(forStoreAt: path)) {
             note { () throws(StoreError) in
                 let conversion = self.options.conversion

@@ -5,8 +5,8 @@ extension InPlaceMigration {
     /// Changes the model of a store on a server in one transaction, or migrates the store into a
     /// second store, which then replaces the first.
     ///
-    /// While the second store is created, other programs may read and write. If one of them
-    /// commits, the store is not replaced.
+    /// While the second store is created, other programs may read and write the first store. If
+    /// another program commits, the first store is not replaced.
     func run(onServer type: any ServerStoreType) throws(StoreError) -> MigrationReport {
         let start = ContinuousClock.now
         let metadata = try type.metadata(at: location, options: readingOptions)
@@ -61,7 +61,7 @@ extension InPlaceMigration {
                 guard ContinuousClock.now < deadline else { throw error }
             }
             try options.conversion.cancellation?.check()
-            // Programs that migrate at the same time wait for different times.
+            // The random delay prevents programs that migrate at the same time from always retrying together.
             Thread.sleep(forTimeInterval: .random(in: 0.05...0.5))
         }
     }
@@ -72,10 +72,10 @@ extension InPlaceMigration {
         do throws(StoreError) { changed = try changeModel(of: store, path: nil) } catch {
             throw store.closed(after: error)
         }
-        // A change has already closed the store; closing it again has no effect.
+        // A committed change has already closed the store; closing it again has no effect.
         try store.close()
         guard var changed else { return nil }
-        // The transaction could not see the size of its result.
+        // The size of the changed store is known only after the commit.
         if let store = try? type.open(location, options: readingOptions) {
             if let bytes = try? store.byteCount() { changed.bytes = bytes }
             try? store.close()

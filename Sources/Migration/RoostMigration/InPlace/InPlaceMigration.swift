@@ -29,8 +29,7 @@ struct InPlaceMigration: Sendable {
         let start = ContinuousClock.now
         let path = StoreFile.resolvingLink(location.path)
         try StoreFile.requireRegularFile(at: path, forWriting: true)
-        // Throws if the path has no store of this type, before a lock file or another file is
-        // created.
+        // Before any file is created, this throws if the path has no store of this type.
         let metadata = try type.metadata(at: location, options: readingOptions)
         // Removes the temporary files of a crashed migration. If another process migrates the
         // store, that process removes them.
@@ -38,8 +37,7 @@ struct InPlaceMigration: Sendable {
             StoreFile.sweepTemporarySiblings(of: path, companions: registry.companionSuffixes, holding: claim)
             claim.release()
         }
-        // Refusals, and stores that need no migration, are found here, before other programs are
-        // blocked.
+        // If the models make the migration impossible or unnecessary, it ends here, before other programs are blocked.
         guard try steps(from: metadata) != nil else {
             try settleLeftovers(type, path: path)
             return try nothing(type)
@@ -62,7 +60,7 @@ struct InPlaceMigration: Sendable {
         try store.close()
         let lock = try StoreReplacement.lock(path, type: type, timeout: options.conversion.timeout) {
             () throws(StoreError) in
-            // Another process may have used the store since the first opening.
+            // Another process may have used the store since it was closed above, and left a log.
             let store = try type.open(location, options: settlingOptions)
             try store.close()
             try requireSpace(path)
@@ -181,7 +179,7 @@ struct InPlaceMigration: Sendable {
         return outcome
     }
 
-    /// Refuses to replace a file that has tables of other programs, unless it is kept as a backup.
+    /// Throws if the old store has tables of other programs and is not kept as a backup.
     func requireKept(_ foreign: ForeignContent, path: String) throws(StoreError) {
         guard !foreign.tables.isEmpty, !options.keepsBackup else { return }
         throw StoreError(

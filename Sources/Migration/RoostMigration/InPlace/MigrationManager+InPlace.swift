@@ -3,23 +3,25 @@ public import RoostCore
 extension MigrationManager {
     /// Migrates a store to another model at its own location.
     ///
-    /// All or nothing. The new store is created beside the old store and gets its UUID, user
-    /// metadata and used keys. Unless ``ConversionOptions/verifies`` is false, it is read again and
-    /// compared. Then it replaces the old store in one atomic step. Opening the store, even after a
-    /// crash at any time, gives the complete old store or the complete new store. Running the same
-    /// migration again finishes it and removes all temporary files.
+    /// The new store is created beside the old store, and gets the old store's UUID, user metadata
+    /// and used keys. Unless ``ConversionOptions/verifies`` is false, the new store is read again
+    /// and compared with the expected content. Then the new store replaces the old store in one
+    /// atomic step. Opening the store, even after a crash at any time, gives the complete old store
+    /// or the complete new store. After a crash, running the same migration again finishes it and
+    /// removes all temporary files.
     ///
     /// While the new store is created, no other process can open the old one, so no commit is lost.
-    /// Other processes wait until their timeout. A store on a server stays open to others while a
-    /// second store is created, and is not replaced if one of them commits. If several processes
-    /// start the same migration at once, one migrates, and the others find the store already
-    /// migrated.
+    /// Other processes wait until their timeout. However, a store on a server stays open to other
+    /// processes while a second store is created. If another process commits, the store on the
+    /// server is not replaced. If several processes start the same migration at once, one migrates,
+    /// and the others find the store already migrated.
     ///
     /// The old store's content, including dropped content, must match the tally of its last commit,
     /// unless ``ConversionOptions/acceptsChanges`` is set.
     ///
-    /// A store that is compatible with the model is unchanged, even if there is a mapping model
-    /// between equal versions. Use ``migrate(from:to:model:options:)`` for such a mapping.
+    /// A store that is already compatible with the model stays unchanged, even if the options
+    /// contain a mapping model for it. Use ``migrate(from:to:model:options:)`` to apply such a
+    /// mapping model.
     ///
     /// An SQLite store can change within its own file, and a PostgreSQL store within its schema, in
     /// one transaction. The requirements are:
@@ -29,11 +31,11 @@ extension MigrationManager {
     ///   stage with handlers.
     /// - Neither a backup nor ``ConversionOptions/acceptsChanges`` is requested.
     ///
-    /// The unchanged tables are read and compared, but not written. No other program can have the
-    /// store open meanwhile. A file retains gaps from the rebuilt tables. Tables and views of other
-    /// programs remain; on a server, indexes and rights that those programs added to rebuilt tables
-    /// are lost. ``MigrationReport/path`` and ``MigrationPlan/path`` show whether the migration
-    /// uses one transaction or a new store.
+    /// The unchanged tables are read and compared, but not written. During the transaction, no
+    /// other program can have the store open. The file of an SQLite store keeps gaps where rebuilt
+    /// tables were. Tables and views of other programs remain. On a server, indexes and rights that
+    /// those programs added to rebuilt tables are lost. ``MigrationReport/path`` and
+    /// ``MigrationPlan/path`` show whether the migration uses one transaction or a new store.
     ///
     /// - Parameters:
     ///   - location: The store.

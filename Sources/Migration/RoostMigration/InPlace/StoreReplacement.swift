@@ -6,11 +6,11 @@ package import RoostFiles
 ///
 /// The caller holds the store's ``DestinationClaim`` and its exclusive lock from before the first
 /// read until ``run(_:)`` returns. So no other process can commit through Roost meanwhile. The lock
-/// prevents every open, even by the caller. The caller therefore reads the old file at a second
-/// path, which has its own lock. A backup is another hard link to the old file, made durable before
-/// the replacement. At any time, the store's path refers to the old file or to the new one. After a
-/// crash before the replacement, the backup is still a second hard link to the store's file, and
-/// the next cleanup removes it.
+/// even prevents the caller from opening the store. The caller therefore reads the old file at a
+/// second path, which has its own lock. A backup is another hard link to the old file, made durable
+/// before the replacement. At any time, the store's path refers to the old file or to the new one.
+/// After a crash before the replacement, the backup is still a second hard link to the store's
+/// file, and the next cleanup removes the backup.
 package struct StoreReplacement: Sendable {
     let type: any PersistentStoreType
     /// The path of the store's file.
@@ -80,8 +80,8 @@ package struct StoreReplacement: Sendable {
         do throws(StoreError) {
             if try make(old, new) {
                 try requireOneFile()
-                // A program may have opened and closed the store meanwhile. Its changes would be
-                // lost with the old file.
+                // A program that ignores the lock may have changed the old file. The replacement would lose
+                // its changes.
                 guard try FileIdentity(at: path).isUnchanged(since: identity) else {
                     throw StoreError(
                         .busy,
@@ -93,7 +93,7 @@ package struct StoreReplacement: Sendable {
                 try StoreFile.publish(new.path, as: path, overwriting: true)
             }
         } catch {
-            // While the store is still the old file, its backup is only another hard link.
+            // If the store's path still refers to the old file, the backup is only another hard link to it.
             if let backup, StoreFile.sameFile(backup, path) { try? StoreFile.remove(backup) }
             for location in [old, new] { remove(location) }
             throw error.naming(path)
@@ -117,7 +117,7 @@ package struct StoreReplacement: Sendable {
 
     /// Throws `busy` if a program that does not use Roost's locks has the store open.
     ///
-    /// The store then has a log or journal.
+    /// The sign of such a program is a log or journal beside the store.
     private func requireOneFile() throws(StoreError) {
         guard let other = Self.otherFile(besideStoreAt: path, type: type) else { return }
         throw StoreError(
@@ -138,7 +138,7 @@ package struct StoreReplacement: Sendable {
 
     /// Removes a temporary store and the files that belong to it.
     ///
-    /// The next cleanup removes what remains.
+    /// Ignores errors: the next cleanup removes the remaining files.
     private func remove(_ location: StoreLocation) {
         try? type.destroy(location)
         for path in [location.path, StoreLock.path(forStoreAt: location.path)] { try? StoreFile.remove(path) }

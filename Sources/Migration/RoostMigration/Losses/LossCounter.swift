@@ -9,14 +9,14 @@ internal import RoostQuery
 /// affected entity is read once for all its counts. If references to some objects are lost, the
 /// keys of these objects are first collected in memory.
 struct LossCounter {
-    /// The references to count, of a relationship or an attribute.
+    /// A selection of references to count, by the objects that they refer to.
     fileprivate enum Targets {
         case all
-        /// The references to objects with keys in one of these sets.
+        /// The references to objects whose key is in any of these sets.
         case keys([KeySet])
-        /// The references to objects with keys in the set of their entity, by entity number.
+        /// The references to objects whose key is in the set for their entity.
         ///
-        /// A nil set means all objects of the entity.
+        /// The sets are by entity number. A nil set means all objects of the entity.
         case objects([Int: KeySet?])
     }
 
@@ -51,9 +51,9 @@ struct LossCounter {
         graph = snapshot.objectGraph()
     }
 
-    /// Counts the losses of a migration, losses of whole objects first.
+    /// Counts the losses of a migration.
     ///
-    /// Losses that affect no object are left out.
+    /// The result begins with the losses of whole objects, and omits losses that affect no object.
     ///
     /// - Parameters:
     ///   - mapping: The mapping model.
@@ -114,7 +114,10 @@ struct LossCounter {
         return try RecordFilter(request, model: model).matcher(over: graph)
     }
 
-    /// Returns the measure of a loss; nil for whole objects, or if no data can be lost.
+    /// Returns the measure of a loss, or nil.
+    ///
+    /// The result is nil for a loss of whole objects, and for lost references whose possible
+    /// targets do not exist.
     private mutating func measure(_ loss: MappingLoss) throws(StoreError) -> Measure? {
         let entity = try model.requireEntity(loss.objects.entity)
         func relationship(_ name: String) throws(StoreError) -> ManagedObjectModel.Relationship {

@@ -26,9 +26,9 @@ public struct MigrationLoss: Sendable, Adjustable, Hashable, Codable {
         case order
     }
 
-    /// The entity of the source.
+    /// The source entity.
     public var entity: String
-    /// The property of the source; nil for whole objects.
+    /// The source property, or nil for whole objects.
     public var property: String?
     /// The kind of data.
     public var kind: Kind

@@ -6,8 +6,9 @@ extension AttributeType {
     /// A type widens to itself. Whole numbers widen to wider whole numbers and to decimals. Whole
     /// numbers of at most 32 bits widen to doubles, and those of 16 bits also to floats. A float
     /// widens to a double, and a Boolean to a whole number, 0 or 1. A transformable widens to
-    /// binary data, its stored bytes. Binary data does not widen to a transformable, whose codec
-    /// may reject the bytes. For composites, callers also compare the elements.
+    /// binary data, which gets the stored bytes. Binary data does not widen to a transformable,
+    /// because the transformable's codec may reject the bytes. For composites, callers must compare
+    /// the elements too.
     package func widens(to other: AttributeType) -> Bool {
         switch (self, other) {
         case (.boolean, .integer16), (.boolean, .integer32), (.boolean, .integer64),

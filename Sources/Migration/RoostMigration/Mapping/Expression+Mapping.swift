@@ -89,7 +89,7 @@ extension FetchRequest.Predicate {
 /// The parts of a value expression that concern the mapping: variables, function calls and paths,
 /// at any depth.
 struct MappingExpressionParts {
-    /// A function call with its target and its other arguments.
+    /// A function call, with its first argument as the target.
     struct Call {
         let name: String
         let target: FetchRequest.Expression?
@@ -100,7 +100,7 @@ struct MappingExpressionParts {
     private(set) var variables: [String] = []
     /// The calls of functions that are not part of the predicate language.
     private(set) var calls: [Call] = []
-    /// Whether a property name is used without an object.
+    /// Whether the expression uses a property name, or `SELF`, without a variable.
     private(set) var hasBareNames = false
     /// The paths that are read from the source object.
     private(set) var sourcePaths: Set<[String]> = []

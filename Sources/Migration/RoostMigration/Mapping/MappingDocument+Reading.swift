@@ -87,7 +87,7 @@ private struct MappingDocumentReader {
 
     /// Parses a text in the predicate language.
     ///
-    /// Returns nil if the text is missing or invalid, and reports errors.
+    /// Returns nil if the text is missing. If the text is invalid, adds a problem and returns nil.
     private func parsed<Result>(
         _ node: JSONNode?, path: String, _ parse: (String) throws(StoreError) -> Result
     ) -> Result? {

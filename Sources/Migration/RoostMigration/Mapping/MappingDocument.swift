@@ -3,7 +3,7 @@ internal import RoostJSONText
 
 /// The JSON document of a mapping model, as described in MAPPING-FORMAT.md.
 enum MappingDocument {
-    /// The version that this program writes, which is also the newest that it reads.
+    /// The format version of written documents, and the newest version that can be read.
     static let formatVersion = 1
 
     static let modelKeys = ["formatVersion", "entityMappings", "userInfo"]

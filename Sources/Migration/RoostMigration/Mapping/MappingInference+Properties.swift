@@ -7,8 +7,7 @@ extension MappingInference {
 
     /// Returns mappings for the stored attributes of an entity, inherited ones included.
     ///
-    /// A derived attribute takes no value of the source, because it is computed from the new
-    /// objects.
+    /// The mapping of an attribute that is computed from the new objects has no expression.
     mutating func attributeMappings(from origin: Entity, to entity: Entity) -> [PropertyMapping] {
         let stored = entity.attributes.filter(\.isStored)
         let computed = stored.filter { entity.computes($0.name) }
@@ -17,7 +16,7 @@ extension MappingInference {
             sourcePath: [], entity: entity) + computed.map { PropertyMapping($0.name) }
     }
 
-    /// Returns mappings for attributes, or for the elements of a composite at a path.
+    /// Returns mappings for an entity's attributes, or for the elements of the composite at `path`.
     private mutating func mappings(
         of attributes: [AttributeDescription], from origins: [AttributeDescription], path: [String],
         sourcePath: [String], entity: Entity

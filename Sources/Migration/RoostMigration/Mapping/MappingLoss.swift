@@ -20,7 +20,7 @@ package struct MappingLoss: Hashable, Sendable {
         case objects
         /// The values of the attribute or composite element at this path.
         case values(String)
-        /// The digits of an attribute's values that the new type cannot hold.
+        /// The digits that an attribute's values lose in the new type.
         case digits(String, AttributeType)
         /// The references of a relationship to the given objects, or all references if nil.
         case references(String, to: [Objects]?)

@@ -1,7 +1,7 @@
 public import RoostCore
 
 extension MappingModel {
-    /// Options that allow inference of further changes.
+    /// Options that let inference accept more kinds of changes.
     public struct InferenceOptions: Hashable, Sendable {
         /// Whether an attribute that becomes a string gets its old value as text, as `CAST` writes
         /// it.
@@ -21,11 +21,13 @@ extension MappingModel {
     /// unmatched source entity gets `IEM_Remove_<source>`. Only mappings of type `transform` have
     /// property mappings: one for each stored property. A new property's mapping has no expression.
     ///
-    /// In addition to Core Data's rules, types may change if no value can be lost
-    /// (``AttributeType/widens(to:)``), and to strings if the options allow it. Whole numbers can
-    /// become doubles and floats; the migration fails at a number that is not exactly
-    /// representable. The plan of a migration (``MigrationPlan``) lists the data that an inferred
-    /// mapping model drops, and its requirements on the data.
+    /// Inference accepts more changes of an attribute's type than Core Data does. The type may
+    /// change if no value can be lost (``AttributeType/widens(to:)``), and to a string if the
+    /// options allow it. Whole numbers may become doubles and floats, but the migration fails at a
+    /// number that is not exactly representable.
+    ///
+    /// The plan of a migration (``MigrationPlan``) lists the data that an inferred mapping model
+    /// drops, and its requirements on the data.
     ///
     /// - Parameters:
     ///   - source: The model of the existing objects.

@@ -3,7 +3,7 @@ public import RoostCore
 extension MappingModel {
     /// Returns all problems of the mapping model for two models, in the order of the mappings.
     ///
-    /// The result is empty if the mapping model can migrate objects.
+    /// An empty result means that the mapping model is valid for the two models.
     ///
     /// Problems are duplicate names, unknown names (with the nearest known name), version hashes of
     /// other versions, and mappings with missing or surplus parts for their type. Errors in

@@ -1,7 +1,6 @@
 package import RoostCore
 
-/// A statement about a migration that follows from the models and the mapping, before any object is
-/// read.
+/// A statement about a migration, made from the models and the mapping without reading objects.
 package struct MappingRemark: Hashable, Sendable, CustomStringConvertible {
     /// The kinds of remarks.
     package enum Kind: String, Sendable, CaseIterable, Codable {

@@ -108,7 +108,7 @@ extension MappingRemarks {
 
     /// Examines the elements of a composite, at any depth.
     ///
-    /// The elements of a reported element are not reported separately.
+    /// If an element is reported, its own elements are not reported separately.
     private mutating func judgeElements(
         of composite: AttributeDescription, path: [String], entity: Entity, creators: [Mapping]
     ) {

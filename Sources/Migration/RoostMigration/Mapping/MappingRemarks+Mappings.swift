@@ -159,7 +159,7 @@ extension MappingRemarks {
 
     /// Adds remarks on values that lose digits in a smaller type.
     ///
-    /// Whole numbers are checked individually during the migration.
+    /// Whole numbers are not included: they must stay exact, or the migration fails.
     private mutating func judgeDigits(
         of old: AttributeDescription, in new: AttributeDescription, oldPath: [String], newPath: [String],
         origin: Entity, mapping: Mapping

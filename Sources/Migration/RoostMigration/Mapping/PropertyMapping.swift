@@ -23,10 +23,10 @@ public struct PropertyMapping: Hashable, Sendable {
     /// the whole expression. A function of the policy may also be a part of another expression, and
     /// is called even if its result is not needed.
     ///
-    /// A number is converted exactly to the type of its attribute. Only decimals and floating-point
-    /// numbers may be rounded, to a floating-point type. Null becomes the default of a mandatory
-    /// attribute. An optional composite exists if any of its elements gets a value. The other
-    /// elements then get their defaults.
+    /// A number must be exact in the type of its attribute. However, a decimal or floating-point
+    /// number may be rounded to a floating-point type. If the value of a mandatory attribute is
+    /// null, the attribute gets its default. An optional composite exists if any of its elements
+    /// gets a value. The other elements then get their defaults.
     public var valueExpression: FetchRequest.Expression?
     /// The user's notes, which policies can read.
     public var userInfo: [String: String]
@@ -63,11 +63,13 @@ package enum MappingFunction: String, Sendable, CaseIterable {
     /// A function of the manager: returns the objects that the named entity mapping created from
     /// source objects.
     ///
-    /// The second argument is one source object, several, or the constant null for all source
-    /// objects. If it is an empty relationship, the result is empty.
+    /// The second argument gives one or several source objects. The constant null means all source
+    /// objects, but for an empty relationship the result is empty.
     case destinationInstances = "destinationInstancesForEntityMappingNamed:sourceInstances:"
     /// A function of the manager: returns the objects that any entity mapping created from the
-    /// destinations of a source relationship, if the new relationship can refer to them.
+    /// destinations of a source relationship.
+    ///
+    /// Objects to which the new relationship cannot refer are left out.
     case relatedInstances = "destinationInstancesForSourceRelationshipNamed:sourceInstances:"
     /// A function of an object: returns the value of the named property.
     case value = "valueForKey:"

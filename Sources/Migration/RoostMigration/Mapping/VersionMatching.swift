@@ -82,8 +82,8 @@ struct VersionMatching<Element> {
 
     /// Returns the old element that a new element's identifier refers to, or nil.
     ///
-    /// If there are several, prefers the element with the same name, then the element whose name is
-    /// the identifier.
+    /// If there are several, prefers the old element with the new element's name, then the old
+    /// element whose name is the identifier.
     private mutating func origin(of index: Int, byIdentifier: [String: [Int]]) -> Int? {
         let identifier = identifier(new[index])
         let candidates = byIdentifier[identifier] ?? []

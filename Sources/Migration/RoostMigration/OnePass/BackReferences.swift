@@ -34,7 +34,7 @@ extension MappingPlan {
         from origin: ManagedObjectModel.Relationship,
         saying: [EntityPlan]
     ) -> BackReferencePlan? {
-        // The pairs have no positions for an ordered inverse.
+        // An ordered inverse needs positions, which the pairs do not have.
         guard origin.storage == .field, !relationship.isReflexive, !relationship.inverseIsOrdered,
             let to = entityPlan.destination.layout.field(relationship.name.name)
         else { return nil }

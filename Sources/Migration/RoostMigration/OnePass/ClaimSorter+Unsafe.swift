@@ -25,7 +25,7 @@ struct ClaimSorter {
         }
     }
 
-    /// Calls `body` with all objects, grouped by hash, then removes them.
+    /// Calls `body` with all objects, grouped by hash, and empties the sorter.
     ///
     /// - Throws: The errors of ``append(_:hash:)``, and of `body`.
     func drain(_ body: (_ hash: Int, Claim) throws(StoreError) -> Void) throws(StoreError) {

@@ -15,8 +15,8 @@ struct DerivedEvaluation {
 
     /// Prepares the computation of attributes, which are given by entity number.
     ///
-    /// The attributes read other objects from `graph`. If it is nil, no attribute may read other
-    /// objects.
+    /// The attributes read other objects from `graph`. If `graph` is nil, no attribute may read
+    /// other objects.
     init(_ attributes: [[DerivedAttributes.Attribute]], over graph: (any ObjectGraph)?, now: Date) {
         self.attributes = attributes
         self.now = now
@@ -37,7 +37,7 @@ struct DerivedEvaluation {
         let number = record.entityNumber
         for (attribute, evaluator) in zip(attributes[number], evaluators[number]) {
             guard let evaluator else {
-                // The mapping may have kept the time of the last save.
+                // A time of the last save that the mapping kept is not replaced.
                 if record.isNull(attribute.field) { values.append((attribute.field, .date(now))) }
                 continue
             }

@@ -89,7 +89,7 @@ struct DerivedValues {
             changes.updates = part.updates
             _ = try store.commit(changes)
             copied.isFlushed = false
-            // Verification then compares the store with the values that were computed here.
+            // The tally gets the new values, so that verification compares the store with them.
             for (number, replaced) in part.replaced.entities.enumerated() {
                 copied.tally.entities[number].count -= replaced.count
                 copied.tally.entities[number].sum &-= replaced.sum
@@ -134,10 +134,10 @@ struct DerivedValues {
 }
 
 extension ManagedObjectModel.Entity {
-    /// Returns whether a migration computes an attribute from the new objects, whatever a mapping
-    /// says.
+    /// Returns whether a migration computes an attribute from the new objects, and ignores its
+    /// mapping.
     ///
-    /// An attribute with the time of the last save is not computed, but keeps its mapped value.
+    /// An attribute that is derived by `now()` is not computed: it gets its mapped value.
     func computes(_ name: String) -> Bool {
         guard let attribute = attribute(name), attribute.isStored, let text = attribute.derivationExpression else {
             return false

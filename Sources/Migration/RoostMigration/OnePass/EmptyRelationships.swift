@@ -9,7 +9,7 @@ struct EmptyRelationships {
 
     /// Finds the relationships.
     ///
-    /// Mappings with policies are excluded, because their results are validated.
+    /// Mappings with policies are excluded, because the objects that they create are validated.
     init(_ mapping: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel) {
         var members: [(ManagedObjectModel.Entity, ManagedObjectModel.Relationship)] = []
         for mapping in mapping.entityMappings where mapping.policyName == nil {

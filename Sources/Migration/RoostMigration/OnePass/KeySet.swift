@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// A set of keys that are added in ascending order.
 ///
-/// Each aligned block of 64 keys that is not empty takes sixteen bytes.
+/// Each aligned block of 64 possible keys takes sixteen bytes if the set contains any of them.
 struct KeySet: Sendable {
     /// The blocks that are not empty, in ascending order, as keys divided by 64.
     private var places: [Int64] = []

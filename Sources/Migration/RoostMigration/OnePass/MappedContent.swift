@@ -5,13 +5,13 @@ internal import RoostQuery
 ///
 /// The objects of a hierarchy of the new model are read in key order and transformed one by one.
 /// Links and references keep the keys of their objects. If a predicate or a dropped entity excludes
-/// possible destinations, the keys of the migrated objects are collected first. Adjacent keys take
-/// two bits for each object.
+/// possible destinations, the keys of the migrated objects are collected first. In memory, a range
+/// of adjacent keys takes two bits for each key.
 final class MappedContent: ContentSource {
     /// The results of the pass, except for the destination's content.
     struct Outcome: Sendable {
-        /// The numbers of objects that each entity mapping read and created, or nil if it cannot
-        /// create any.
+        /// The numbers of objects that each entity mapping read and created, or nil for a mapping
+        /// that cannot create objects.
         var counts: [(read: Int, made: Int)?] = []
         /// The tally that the last commit of the source recorded, or nil.
         var recorded: StoreTally?
@@ -24,7 +24,9 @@ final class MappedContent: ContentSource {
     private let options: ConversionOptions
     private let pairs: [Int: OneSidedPairs]
     private let result = Mutex(Outcome())
-    /// The directories for temporary files: the source's, or the destination's once known.
+    /// The directories for temporary files.
+    ///
+    /// The directories of the source, until ``fill(_:by:memory:)`` sets those of the destination.
     private let spillDirectories: Mutex<[String]>
 
     /// Creates the content from a source and a plan without obstacles.
@@ -70,7 +72,7 @@ final class MappedContent: ContentSource {
         defer { snapshot.close() }
         for number in plan.countedRelationships {
             let relationship = plan.destination.relationships[number]
-            // The relationship may be empty in entities for which no mapping sets it.
+            // The relationship may be empty in objects of entities for which no mapping sets it.
             let unsaid = plan.entitiesWithoutStatement(of: relationship)
             try snapshot.requireCounts(of: relationship) { $0.count == 0 && unsaid.contains($0.entity) }
         }
@@ -191,7 +193,7 @@ private struct MappedReading {
         guard let source = hierarchy.source else { return true }
         var entityPlans = [Int?](repeating: nil, count: plan.source.entities.count)
         for (entity, entityPlan) in hierarchy.entityPlans { entityPlans[entity] = entityPlan }
-        // A hierarchy that is split is read once for each new hierarchy, but counted only once.
+        // A source hierarchy that is split is read once for each new hierarchy, but counted only once.
         let entity = plan.source.entities[source]
         let isCounted = entity.number == entity.root && found.begins(entity.selfAndSubentities)
         return try forEachBatch(of: entity) { (this, records) throws(StoreError) in
@@ -225,7 +227,7 @@ private struct MappedReading {
 
     // MARK: Keys
 
-    /// Returns the keys of the migrated objects, for each set of entity plans in the plan.
+    /// Returns the keys of the migrated objects, with one set for each of the plan's key sets.
     private mutating func collectKeys(over graph: (any ObjectGraph)?) throws(StoreError) -> [KeySet] {
         var sets: [KeySet] = []
         for numbers in plan.keySets {
@@ -253,7 +255,8 @@ private struct MappedReading {
         return sets
     }
 
-    /// Collects the pairs of to-one relationships, or returns nil if the plan needs none.
+    /// Reads the pairs of relationships that the source stores only in their inverses, or returns
+    /// nil if the plan needs none.
     private mutating func collectBackReferences(
         over graph: (any ObjectGraph)?
     ) throws(StoreError) -> BackReferences? {
@@ -410,7 +413,7 @@ private struct LinkMapper {
         isOrdered = plan.relationship.isOrdered && (hasOrder || hasInverseOrder)
     }
 
-    /// Returns whether the result for a pair depends on the existence of its reverse.
+    /// Returns whether the links for a pair depend on the existence of its reverse.
     func needsBack(of pair: Link) -> Bool {
         guard isMerged, pair.source != pair.target else { return false }
         return isOrdered || (pair.source > pair.target) != plan.relation.isFlipped

@@ -12,22 +12,23 @@ final class MappedGraph: ObjectGraph {
     private let plan: MappingPlan
     private let source: any ObjectGraph
     private let transforms: [RecordTransform]
-    /// The objects of to-many relationships by their owners, or nil if no relationship is needed.
+    /// The destinations of to-many relationships, by the referring objects; nil if no relationship
+    /// is needed.
     private let members: AssociationTable?
-    /// The position of each relationship in ``members``.
+    /// The position of each relationship in ``members``, by relationship number.
     private let positions: [Int: Int]
     private var found: [AssociationTable.Object] = []
 
-    /// Prepares a graph, and reads the objects of the given to-many relationships.
+    /// Prepares a graph, and reads the destinations of the given to-many relationships.
     ///
-    /// Objects that exceed the memory limit go to a file.
+    /// Destinations that exceed the memory limit go to a file.
     ///
     /// - Parameters:
     ///   - content: The content that the plan creates.
     ///   - plan: A plan without obstacles.
     ///   - transforms: The transforms of the plan's entity plans, in the same order.
     ///   - source: The objects of the source.
-    ///   - relationships: The to-many relationships whose objects are needed.
+    ///   - relationships: The to-many relationships whose destinations are needed.
     ///   - directories: The directories for a temporary file, in order of preference.
     /// - Throws: Errors from reading the source and writing the file.
     init(
@@ -64,7 +65,7 @@ final class MappedGraph: ObjectGraph {
         members = table
     }
 
-    /// Adds the objects of relationships that are stored as references.
+    /// Adds the destinations of relationships whose inverses are stored as references.
     private static func add(
         _ batch: RecordBatch, of relationships: [ManagedObjectModel.Relationship], model: ManagedObjectModel,
         to table: AssociationTable
@@ -83,7 +84,7 @@ final class MappedGraph: ObjectGraph {
         }
     }
 
-    /// Adds the objects of relationships that are stored as links.
+    /// Adds the destinations of relationships that are stored as links.
     private static func add(
         _ batch: LinkBatch, of relationships: [ManagedObjectModel.Relationship], model: ManagedObjectModel,
         to table: AssociationTable
@@ -208,7 +209,7 @@ struct DerivedRehearsal {
     /// Returns whether any derived attribute of an entity is computed.
     func includes(_ entity: Int) -> Bool { !attributes[entity].isEmpty }
 
-    /// Returns whether a derived attribute of an entity is computed.
+    /// Returns whether the derived attribute with the given name is computed.
     func includes(_ name: String, of entity: Int) -> Bool {
         attributes[entity].contains { $0.field.name == name }
     }

@@ -1,7 +1,7 @@
 internal import RoostCore
 
 extension MappingPlan {
-    /// Resolves the values of the attributes of an entity plan's objects.
+    /// Determines how an entity plan's objects get their attribute values.
     mutating func resolveAttributes(of number: Int) throws(StoreError) {
         let entityPlan = entityPlans[number]
         let mapping = entityMapping(of: entityPlan)
@@ -157,9 +157,9 @@ private struct AttributeResolution {
         fields.append(FieldPlan(to: to, source: .constant(stored), marker: outer?.field))
     }
 
-    /// Records that a field has no value.
+    /// Records that a field has no value, which is an error if the field is mandatory.
     ///
-    /// For a mandatory field in a composite, this is an error only if the composite exists.
+    /// In a composite, it is an error only for objects in which the composite exists.
     private mutating func leaveEmpty(_ to: RecordLayout.Field, in outer: Composite?, isMandatory: Bool) {
         guard isMandatory else { return }
         if let outer {

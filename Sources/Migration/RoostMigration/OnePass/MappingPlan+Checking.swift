@@ -92,7 +92,7 @@ extension MappingPlan {
         return found
     }
 
-    /// Returns the first object of an entity plan that also matches another predicate, or nil.
+    /// Returns the first object that matches both an entity plan's filter and `predicate`, or nil.
     private func first(
         _ entityPlan: EntityPlan, predicate: FetchRequest.Predicate, snapshot: any StoreSnapshot,
         options: ConversionOptions
@@ -217,7 +217,8 @@ extension MappingPlan.EntityPlan {
 
     /// Returns the condition under which a composite and all enclosing composites exist.
     ///
-    /// Returns nil if no predicate can express it. Without a composite, the condition is true.
+    /// Returns nil if no predicate can express the condition. If `composite` is nil, the condition
+    /// is always true.
     fileprivate func exists(_ composite: RecordLayout.Field?) -> FetchRequest.Predicate? {
         guard let composite else { return .constant(true) }
         guard let field = fields.first(where: { $0.to.index == composite.index }), let value = hasValue(field),

@@ -1,10 +1,10 @@
 internal import RoostCore
 
 extension MappingPlan {
-    /// The ends of one-to-one source relationships that the mapping keeps without the other end.
+    /// The numbers of the one-to-one source relationships that are migrated without their inverses.
     private var singleEnds: Set<Int> { Set(entityPlans.flatMap(\.references).compactMap(\.oneToOne)) }
 
-    /// The ends of one-to-one source relationships whose pairs become links.
+    /// The numbers of the one-to-one source relationships whose pairs become links.
     private var linkedEnds: Set<Int> {
         Set(
             links.compactMap { link in
@@ -13,8 +13,9 @@ extension MappingPlan {
             })
     }
 
-    /// Returns the pairs that a kept end of a one-to-one source relationship does not store, by the
-    /// number of this end.
+    /// Returns the pairs that only the inverse of a migrated one-to-one source relationship stores.
+    ///
+    /// The keys of the result are the numbers of the relationships that lack the pairs.
     ///
     /// - Throws: Errors from reading the source.
     func oneSidedPairs(
@@ -30,7 +31,7 @@ extension MappingPlan {
 
     /// Returns the losses of one-to-one pairs that only the dropped end stores.
     ///
-    /// Such a pair is lost if its object at the kept end refers to another object.
+    /// Such a pair is lost if its object at the kept end has another partner.
     func losses(of pairs: [Int: OneSidedPairs]) -> [MigrationLoss] {
         singleEnds.sorted().compactMap { number in
             guard let rivalCount = pairs[number]?.rivalCount, rivalCount > 0,

@@ -3,9 +3,9 @@ internal import RoostCore
 extension MappingPlan {
     // MARK: Relationship mappings
 
-    /// Returns an entity plan's statement about a relationship of its destination.
+    /// Returns an entity plan's statement about a relationship of its destination entity.
     ///
-    /// If one pass cannot execute it, adds an obstacle and returns nil.
+    /// If one pass cannot execute the statement, adds an obstacle and returns nil.
     private mutating func statement(
         _ entityPlan: EntityPlan, relationship: ManagedObjectModel.Relationship
     ) -> RelationshipStatement? {
@@ -20,7 +20,7 @@ extension MappingPlan {
         return nil
     }
 
-    /// Returns the source relationship for an entity plan's destination relationship, or nil.
+    /// Returns the source relationship from which an entity plan sets `relationship`, or nil.
     private mutating func origin(
         _ entityPlan: EntityPlan, relationship: ManagedObjectModel.Relationship
     ) -> ManagedObjectModel.Relationship? {
@@ -28,7 +28,7 @@ extension MappingPlan {
             return nil
         }
         guard let name else { return origin }
-        // If no other entity mapping has suitable objects, naming the entity mapping makes no difference.
+        // The name of the entity mapping matters only if other entity mappings also create suitable objects.
         let fitting = fitting(origin.destination, to: relationship.destination)
         if fitting.contains(where: { entityMapping(of: $0).name != name }) {
             addObstacle(
@@ -38,8 +38,8 @@ extension MappingPlan {
         return origin
     }
 
-    /// Returns the entity plans from a source entity to a destination entity, including subentities
-    /// of both.
+    /// Returns the entity plans from a source entity or its subentities to a destination entity or
+    /// its subentities.
     private func fitting(_ source: Int, to destination: Int) -> [EntityPlan] {
         let (from, to) = (self.source.entities[source], self.destination.entities[destination])
         return entityPlans.filter { from.includes($0.source.number) && to.includes($0.destination.number) }
@@ -47,7 +47,7 @@ extension MappingPlan {
 
     /// Returns the entity plans whose objects have a destination relationship.
     ///
-    /// Each has the source relationship that sets the destination relationship, or nil.
+    /// Each plan comes with the source relationship from which it sets the relationship, or nil.
     private mutating func origins(
         of relationship: ManagedObjectModel.Relationship
     ) -> [(plan: EntityPlan, origin: ManagedObjectModel.Relationship?)] {
@@ -81,10 +81,10 @@ extension MappingPlan {
         }
     }
 
-    /// Returns the plan for a to-one relationship that comes from a field of the same object, or
-    /// nil.
+    /// Returns the plan for a to-one relationship if a field of the same source object stores it,
+    /// otherwise nil.
     ///
-    /// A plan that uses the field of another object is added to `backReferences`.
+    /// If a field of another object stores the relationship, adds a plan to `backReferences`.
     private mutating func reference(
         _ entityPlan: EntityPlan, relationship: ManagedObjectModel.Relationship,
         backReferences: inout [BackReferencePlan]
@@ -92,7 +92,7 @@ extension MappingPlan {
         let inverse = relationship.inverse.map { destination.relationships[$0] }
         let own = origin(entityPlan, relationship: relationship)
         if relationship.isReflexive, hasReflexiveObstacle(relationship, from: own) { return nil }
-        // The other end must provide the same pairs.
+        // If the mappings set both ends, both must get the same pairs.
         var others: [(plan: EntityPlan, origin: ManagedObjectModel.Relationship?)] = []
         if let inverse, inverse.number != relationship.number { others = origins(of: inverse) }
         let saying = others.filter { $0.origin != nil }
@@ -110,7 +110,7 @@ extension MappingPlan {
             }
             (from, targets) = (own, fitting(own.destination, to: relationship.destination))
         } else {
-            // The statement of the inverse also applies to this end.
+            // If the mappings set the inverse, it determines the pairs of this end too.
             guard let relation = relations.first else { return nil }
             guard relations.count == 1 else {
                 addObstacle(sayDifferently(relationship))
@@ -121,8 +121,8 @@ extension MappingPlan {
                     $0.storage == .field && SourceRelation($0, model: source) == relation
                 })
             else {
-                // If no source relationship of the inverse can refer to these objects, they have no pairs.
-                // Otherwise, a search must find the pairs.
+                // The objects of this plan have pairs only if a source relationship that sets the inverse can refer to
+                // them. Such pairs are found by a search.
                 guard saying.contains(where: { leads($0.origin, to: entityPlan.source) }), let inverse,
                     destination.entities[inverse.destination].includes(entityPlan.destination.number)
                 else { return nil }
@@ -151,11 +151,11 @@ extension MappingPlan {
 
     /// Returns whether one pass cannot create the pairs of a relationship that is its own inverse.
     ///
-    /// If so, adds the obstacle.
+    /// If so, adds an obstacle.
     private mutating func hasReflexiveObstacle(
         _ relationship: ManagedObjectModel.Relationship, from own: ManagedObjectModel.Relationship?
     ) -> Bool {
-        // Both objects of a pair refer to each other, so all mappings must agree.
+        // The two objects of a pair refer to each other, so all mappings must use the same source relationship.
         guard Set(origins(of: relationship).map { $0.origin?.number }).count < 2 else {
             addObstacle(sayDifferently(relationship))
             return true
@@ -199,13 +199,13 @@ extension MappingPlan {
 
     // MARK: Counts
 
-    /// Determines whether to count the destinations of a to-many relationship after the migration.
+    /// Adds a to-many relationship to ``countedRelationships`` if its destinations must be counted.
     mutating func resolveCounts(of relationship: ManagedObjectModel.Relationship) {
         let new = relationship.declaration
         guard new.minCount > 0 || new.maxCount != nil else { return }
         let origins = origins(of: relationship)
         let old = origins.compactMap(\.origin)
-        // A new relationship is empty.
+        // A relationship that no mapping sets stays empty.
         guard !old.isEmpty else { return }
         let isNarrower = old.contains(where: relationship.isNarrower)
         let leavesOut = old.contains { origin in
@@ -237,7 +237,8 @@ extension MappingPlan {
         }
     }
 
-    /// Returns the numbers of the entities for which no mapping sets a relationship.
+    /// Returns the numbers of the destination entities for whose objects no mapping sets a
+    /// relationship.
     func entitiesWithoutStatement(of relationship: ManagedObjectModel.Relationship) -> Set<Int> {
         let entityPlans = entityPlans.filter {
             destination.entities[relationship.source].includes($0.destination.number)

@@ -18,7 +18,7 @@ struct MappingPlan: Sendable {
         var references: [ReferencePlan] = []
         /// The to-one relationships that the source stores only in their inverses.
         var backReferences: [BackReferencePlan] = []
-        /// The mandatory attributes that have no value for any object.
+        /// The mandatory attributes to which the mapping gives no value.
         var missing: [String] = []
     }
 
@@ -38,7 +38,8 @@ struct MappingPlan: Sendable {
     /// One hierarchy of the destination, whose objects come from one hierarchy of the source.
     struct Hierarchy: Sendable {
         let destination: Int
-        /// The entity to read, including subentities, or nil if the hierarchy stays empty.
+        /// The source entity to read, with its subentities; nil if the destination hierarchy stays
+        /// empty.
         let source: Int?
         /// The entity plans, by the number of their source entity.
         let entityPlans: [Int: Int]
@@ -47,7 +48,7 @@ struct MappingPlan: Sendable {
     let source: ManagedObjectModel
     let destination: ManagedObjectModel
     let mapping: MappingModel
-    /// Whether the plan is for three passes, which resolve only attributes in advance.
+    /// Whether the plan is for three passes, and therefore resolves only attributes.
     let isForThreePasses: Bool
     private(set) var entityPlans: [EntityPlan] = []
     private(set) var hierarchies: [Hierarchy] = []
@@ -55,13 +56,15 @@ struct MappingPlan: Sendable {
     /// The to-many relationships whose destinations are counted after the migration, for example
     /// because of stricter limits.
     var countedRelationships: [Int] = []
-    /// The pairs of to-one relationships to collect before anything is sent.
+    /// The source pairs for ``EntityPlan/backReferences``, collected before any content is sent.
     private(set) var backPairs: [BackPairs] = []
     /// The source relationships whose destinations are counted for ``countedRelationships``.
     var countedOrigins: [CountedOrigin] = []
-    /// The sets of entity plans whose objects' keys must be known before any content is sent.
+    /// The key sets to collect before any content is sent, as the numbers of their entity plans.
+    ///
+    /// A key set contains the keys of all source objects that its entity plans read.
     private(set) var keySets: [[Int]] = []
-    /// The reasons why objects cannot be migrated individually in one pass; empty if they can.
+    /// The reasons why a migration in one pass is impossible; empty if it is possible.
     private(set) var obstacles: [String] = []
 
     /// Resolves a mapping model.
@@ -116,7 +119,7 @@ struct MappingPlan: Sendable {
         return backPairs.count - 1
     }
 
-    /// Whether expressions or predicates may access more than one object at a time.
+    /// Whether the plan has predicates or expressions, which may access related objects.
     var asksForObjects: Bool {
         entityPlans.contains { entityPlan in
             entityPlan.filter != nil
@@ -141,8 +144,8 @@ struct MappingPlan: Sendable {
 
     /// Finds the source hierarchy of each destination hierarchy.
     ///
-    /// A destination hierarchy can have only one source hierarchy, because every object keeps its
-    /// key.
+    /// Objects keep their keys, and a key is unique only within its hierarchy. Therefore, a
+    /// destination hierarchy can have only one source hierarchy.
     private mutating func resolveHierarchies() {
         for root in destination.roots {
             let name = destination.entities[root].name
@@ -182,12 +185,13 @@ struct MappingPlan: Sendable {
     enum KeySelection: Sendable, Hashable {
         /// All objects.
         case all
-        /// The objects with keys in the set with this number.
+        /// The objects whose keys are in the key set with this number.
         case keys(Int)
     }
 
-    /// Returns the objects of a source entity, including subentities, that the given entity plans
-    /// read, or nil without plans.
+    /// Returns the selection of objects that the given entity plans read, or nil without plans.
+    ///
+    /// The selection is `all` if the plans read all objects of `entity` and its subentities.
     mutating func taken(of entity: ManagedObjectModel.Entity, by entityPlans: [EntityPlan]) -> KeySelection? {
         guard !entityPlans.isEmpty else { return nil }
         let whole = Set(entityPlans.filter { $0.filter == nil }.map(\.source.number))
@@ -233,7 +237,7 @@ struct FieldPlan: Sendable {
     let source: Source
     /// The composite that contains the field.
     ///
-    /// Without the composite, the field has no value.
+    /// If the composite is absent, the field is null.
     var marker: RecordLayout.Field?
     /// The value that replaces null.
     var fallback: Value?
@@ -251,23 +255,26 @@ struct ReferencePlan: Sendable {
     let from: RecordLayout.Field
     /// The source object's field for its position, or nil to use the object's key.
     let orderFrom: RecordLayout.Field?
-    /// The number of the new entity of each source entity's objects, by source entity number.
+    /// The numbers of the new entities of the referenced objects, by source entity number.
     ///
-    /// The number is −1 if no suitable entity results.
+    /// The number is −1 if the objects do not become suitable objects.
     let targets: [Int32]
-    /// The key set of the migrated objects, by source entity number, or −1 if none is needed.
+    /// The numbers of the migrated objects' key sets, by source entity number; −1 without a key
+    /// set.
     let keySets: [Int32]
-    /// Whether the field's bytes are copied unchanged, because every possible destination object is
-    /// migrated and the bytes identify its new object.
+    /// Whether the field's bytes can be copied unchanged.
+    ///
+    /// This requires that all objects to which the field can refer are migrated, and that the same
+    /// bytes refer to their new objects.
     let isMove: Bool
     /// Whether the migration fails if the referenced object is dropped.
     let isRequired: Bool
-    /// Whether the migration also fails for a null reference, because the relationship was not
-    /// mandatory in the source.
+    /// Whether the migration also fails for a null reference, because the relationship is optional
+    /// in the source.
     let isNewlyRequired: Bool
-    /// The kept source end of a one-to-one relationship, if the other end is dropped.
+    /// The number of the source relationship if it is one-to-one and its inverse is dropped.
     ///
-    /// If so, pairs that only the other end stores are migrated too.
+    /// In this case, pairs that only the inverse stores are migrated too.
     var oneToOne: Int?
 }
 
@@ -277,8 +284,8 @@ struct LinkPlan: Sendable {
     let relationship: ManagedObjectModel.Relationship
     /// The source pairs that become links, as seen from the relationship's source.
     let relation: SourceRelation
-    /// The objects at the source end that are migrated.
+    /// The migrated objects at the source end.
     let sources: MappingPlan.KeySelection
-    /// The objects at the target end that are migrated.
+    /// The migrated objects at the target end.
     let targets: MappingPlan.KeySelection
 }

@@ -4,23 +4,23 @@ extension MigrationManager {
     /// Creates a store of any type, with another model, from the content of a store.
     ///
     /// ``MigrationOptions/mapping`` defines how objects become objects of the new model. If it is
-    /// nil, a mapping model is inferred. The source is read in one pass, in batches, if each object
-    /// can be migrated on its own, without a policy, and can keep its key. Otherwise, the migration
+    /// nil, a mapping model is inferred. The migration takes one pass over the source if no mapping
+    /// has a policy, and each object can be migrated individually and keeps its key. Otherwise, it
     /// takes three passes.
     ///
-    /// - In one pass, objects keep their keys and versions. An object is written again each time
-    ///   its derived attributes change, which adds 1 to its version.
-    /// - In three passes, an object keeps its key if its hierarchy gets objects from one hierarchy
-    ///   only and the key is free. It keeps its version until a policy or a rebuilt relationship
-    ///   needs objects that are already written. From then on, objects are committed, and the store
-    ///   numbers their versions: a new object starts at 1, and each rewrite adds 1.
+    /// - In one pass, objects keep their keys and versions. If derived attributes of an object
+    ///   change later, the object is rewritten. Each rewrite adds 1 to its version.
+    /// - In three passes, an object keeps its key if the key is free and its new hierarchy gets
+    ///   objects from only one source hierarchy. Objects keep their versions until a policy or a
+    ///   rebuilt relationship needs objects that are already written. Objects written after that
+    ///   start at version 1, and each rewrite adds 1.
     ///
     /// The store's UUID, the user metadata and the last used keys are preserved. In a relationship
     /// that becomes ordered, objects are in key order. Unless ``ConversionOptions/verifies`` is
     /// false, the finished destination is read again and compared with the digest of the mapped
-    /// content. Then it is published, atomically. After an error or a cancellation, no part of the
-    /// destination remains, except in an open destination store, which should be discarded. A
-    /// source given by location is opened read-only.
+    /// content. Then it is published, atomically. After an error or a cancellation, a new
+    /// destination is removed. An open destination store may keep a part of the content and should
+    /// be discarded. A source given by location is opened read-only.
     ///
     /// - Parameters:
     ///   - source: The store to migrate, which provides its own model.
@@ -31,10 +31,10 @@ extension MigrationManager {
     /// - Throws: `mappingNotInferable` with all reasons; `invalidMappingModel`; `lossRefused`;
     ///   `migrationFailed`, naming entity, property and object, for a mandatory attribute without a
     ///   value, a mandatory to-one relationship to a dropped object, a to-many relationship with
-    ///   too few or too many objects, a value that does not fit its new type, or an object in two
-    ///   pairs of a relationship with a to-one inverse, and for errors of a policy;
-    ///   `constraintViolation` if objects violate a new uniqueness constraint; errors of
-    ///   ``convert(from:to:options:)``.
+    ///   too few or too many objects, a value that does not fit its new type, or a to-one
+    ///   relationship that would get two objects; `migrationFailed` with a policy's error as the
+    ///   underlying error, if that error is not a `StoreError`; `constraintViolation` if objects
+    ///   violate a new uniqueness constraint; errors of ``convert(from:to:options:)``.
     public func migrate(
         from source: ConversionEndpoint, to destination: ConversionEndpoint, model: ManagedObjectModel,
         options: MigrationOptions = MigrationOptions()

@@ -14,12 +14,11 @@ public struct MigrationOptions: Sendable, Adjustable {
     public var conversion: ConversionOptions
     /// The mapping from the source's model to the new model, or nil to infer it.
     public var mapping: MappingModel?
-    /// The history with the model versions between the source's model and the new model, or nil for
-    /// none.
+    /// The model history from the source's model to the new model, or nil.
     ///
     /// Cannot be combined with ``mapping`` or ``stages``.
     public var history: ModelHistory?
-    /// The stages up to the new model, or nil for none.
+    /// The stages up to the new model, or nil.
     ///
     /// Cannot be combined with ``mapping`` or ``history``.
     public var stages: StagedMigrationManager? = nil
@@ -35,12 +34,13 @@ public struct MigrationOptions: Sendable, Adjustable {
     ///
     /// If false, a migration that would drop data throws `lossRefused` with the losses
     /// (``MigrationLossRefusal``) before any change. Only existing data counts: dropping an entity
-    /// without objects, or an attribute that is always null, loses nothing. What a policy
-    /// drops is the program's decision, so it is reported and not refused.
+    /// without objects, or an attribute that is always null, loses nothing. Data that a policy
+    /// drops is reported but never refused, because the program's own code drops it.
     public var allowsLoss: Bool
     /// The lists of losses that the user has confirmed.
     ///
-    /// Unless ``allowsLoss`` is true, any other losses are refused.
+    /// If ``allowsLoss`` is false, a migration's losses are refused unless they equal one of these
+    /// lists.
     package var acceptedLosses: [[MigrationLoss]] = []
     /// Whether an in-place migration retains the old store.
     ///

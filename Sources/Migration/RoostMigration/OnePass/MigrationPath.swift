@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// The path of a migration from the source's objects to the destination's.
 package enum MigrationPath: String, Sendable, Hashable, Codable {
-    /// Nothing was done, because the store already has the model.
+    /// There is nothing to do, because the store already has the model.
     case nothing
     /// The source is read once, in batches, and each migrated object keeps its key.
     ///
@@ -13,16 +13,16 @@ package enum MigrationPath: String, Sendable, Hashable, Codable {
     /// - To-many relationships must respect the new model's limits, if these are stricter than the
     ///   old model's or if objects are left out.
     ///
-    /// Data that already violates an unchanged requirement in the source is copied. A mandatory
-    /// relationship that the mapping does not set stays empty, because it has no default. A warning
-    /// reports the number of such objects.
+    /// Data that violates a requirement in the source is copied if the requirement is unchanged. A
+    /// mandatory relationship that the mapping does not set stays empty, because relationships have
+    /// no default values. A warning reports the number of objects with such a relationship.
     case onePass
     /// Like ``onePass``, but within the store itself and in one transaction.
     ///
     /// Unchanged records and links are not written. See
     /// ``MigrationManager/migrateInPlace(_:model:options:)``.
     case oneTransaction
-    /// Objects are created first, then relationships, and then all are validated.
+    /// Objects are created first, then relationships, and then all objects are validated.
     ///
     /// Used for policies, new keys and other obstacles to one pass. Objects from a policy must meet
     /// all requirements of the model. Other objects must meet the requirements of ``onePass``.

@@ -4,10 +4,10 @@ internal import RoostCore
 /// A forecast of a migration, made without writing anything.
 ///
 /// As JSON: `source` and `destination` (URLs), `path` (see `MigrationPath`), `mappings`
-/// (`[{"name","type","source","destination","objects","steps"}]`), `objects` (of the destination,
-/// null for three passes or several steps), `links` (of the source, null if it does not record the
-/// count, and for several steps), `losses` (messages), `bytesNeeded` and `secondsNeeded`
-/// (estimates), `bytesAvailable` (null if it is unknown or no file is created), `refusals`,
+/// (`[{"name","type","source","destination","objects","steps"}]`), `objects` (of the destination;
+/// null for three passes or several steps), `links` (of the source; null for several steps, or if
+/// the source records no count), `losses` (messages), `bytesNeeded` and `secondsNeeded`
+/// (estimates), `bytesAvailable` (null if unknown, or if no file is created), `refusals`,
 /// `warnings` and `remarks` (messages), `steps`
 /// (`[{"source","destination","label","isInferred","mappings","losses"}]`, empty for a single
 /// step), `lossCounts` (see ``MigrationLoss``), `way` (a text, null if no migration is needed).
@@ -38,9 +38,9 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
 
     /// One step of a migration through several versions.
     package struct Step: Sendable, Hashable, Codable {
-        /// The first version of the step.
+        /// The name of the version before the step.
         package var source: String
-        /// The second version of the step.
+        /// The name of the version after the step.
         package var destination: String
         /// The name of the step's stage, or nil outside a staged migration.
         package var label: String?
@@ -48,7 +48,7 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
         package var isInferred: Bool
         /// The entity mappings, one line each.
         package var mappings: [String]
-        /// The data that the step drops from its first version.
+        /// The data that the step drops.
         package var losses: [String]
     }
 
@@ -67,17 +67,18 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     package var links: Int?
     /// The data of the source that the migration would drop.
     ///
-    /// Each loss is counted in the existing objects, or marked as not yet counted.
+    /// Each message contains a count of existing data, or says that the loss is not yet counted.
     public var losses: [String]
     /// The counted losses, without losses that ``losses`` marks as not yet counted.
     package var lossCounts: [MigrationLoss] = []
-    /// A text for users about the path to the new model: directly or through versions, inferred or
-    /// by mapping models; nil if no migration is needed.
+    /// The way to the new model, as text for users; nil if no migration is needed.
+    ///
+    /// The text says whether the way is direct or through versions, and whether mapping models are
+    /// inferred.
     package var way: String?
     /// The free disk space that the destination and temporary files require, in bytes.
     public var bytesNeeded: Int
-    /// The free disk space for the destination, in bytes; nil if it is unknown or no file is
-    /// created.
+    /// The free disk space for the destination, in bytes; nil if unknown, or if no file is created.
     package var bytesAvailable: Int?
     /// The expected duration in seconds.
     ///
@@ -92,12 +93,13 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public var refusals: [String]
     /// Warnings to read before migrating.
     public var warnings: [String]
-    /// The declarations in the new store's model that have no effect, one line for each kind
+    /// The declarations without effect in the new store's model, one line for each kind
     /// (``ModelRemark``).
     package var remarks: [String] = []
     /// The steps through several versions; empty for a single step.
     ///
-    /// With several steps, ``mappings`` describes the first step, whose objects can be counted.
+    /// With several steps, ``mappings`` describes only the first step, because only its objects can
+    /// be counted.
     package var steps: [Step] = []
 
     private enum CodingKeys: String, CodingKey {

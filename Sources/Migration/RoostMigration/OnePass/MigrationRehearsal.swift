@@ -9,8 +9,8 @@ internal import RoostText
 /// A rehearsal reads objects only to find failures that counting cannot reveal. Such failures are
 /// in converted or computed values, constants, new mandatory elements of composites, derived
 /// attributes, uniqueness constraints, numbers of destinations, and the size of a document. The
-/// rehearsal stops at the first failure of each entity mapping. Without failures, it then checks
-/// each constraint and relationship up to its first failure.
+/// rehearsal stops at the first failure of each entity mapping. If all mappings succeed, the
+/// rehearsal checks each constraint and each relationship up to its first failure.
 struct MigrationRehearsal {
     private let plan: MappingPlan
     private let store: any PersistentStore
@@ -18,15 +18,16 @@ struct MigrationRehearsal {
     private let snapshot: any StoreSnapshot
     private let options: ConversionOptions
     private let constraints: [ManagedObjectModel.UniquenessConstraint]
-    /// The maximum document size for the objects alone, or nil if it is unlimited or the whole
-    /// document is measured elsewhere.
+    /// The limit for the text of the objects alone; nil without a limit, or if the whole document
+    /// is measured elsewhere.
     private let documentLimit: DocumentLimit?
     private let directories: [String]
     private let graph: any ObjectGraph
     private var keySets: [KeySet] = []
     private var documentByteCount = 0
-    /// The pairs of relationships that the source stores only in their inverses, or nil while
-    /// objects are created without them.
+    /// The pairs that the source stores only in the inverses of to-one relationships.
+    ///
+    /// Nil until derived values are prepared.
     private var backReferences: BackReferences?
     /// The computation of derived attributes, or nil if the new model has none.
     private var derived: DerivedRehearsal?
@@ -51,14 +52,14 @@ struct MigrationRehearsal {
         let numbers = Set(plan.mapping.remarks(from: plan.source, to: plan.destination).compactMap(\.constraint))
         constraints = plan.destination.uniquenessConstraints.filter { constraint in
             guard numbers.contains(constraint.number) else { return false }
-            // In three passes, relationships are created later.
+            // In three passes, relationships are created later, so only constraints on attributes are checked.
             let entity = plan.destination.entities[constraint.entity]
             return !plan.isForThreePasses || constraint.attributes.allSatisfy { entity.attribute(atPath: $0) != nil }
         }
     }
 
-    /// The codes of errors that concern the reading of the source, or temporary files, instead of
-    /// the objects.
+    /// The codes of errors from reading the source or using temporary files, in contrast to errors
+    /// about objects.
     private static let codesOfReading: [StoreError.Code] = [
         .cancelled, .corrupted, .closed, .storeReplaced, .snapshotExpired, .busy, .timedOut, .noSpace, .ioFailure,
         .outOfResources, .permissionDenied,
@@ -97,7 +98,8 @@ struct MigrationRehearsal {
             entityPlan, in: plan, over: graph, keySets: keySets, backReferences: backReferences, pairs: pairs)
     }
 
-    /// Creates all objects of an entity plan, if that can fail or the document's size is limited.
+    /// Creates all objects of an entity plan if creating them can fail, or if the document's size
+    /// is limited.
     private mutating func rehearse(_ entityPlan: MappingPlan.EntityPlan) throws(StoreError) {
         let transform = try transform(entityPlan)
         guard entityPlan.canFail || documentLimit != nil else { return }
@@ -159,7 +161,7 @@ struct MigrationRehearsal {
         backReferences = try plan.backReferences(snapshot, options: options, directories: directories)
         let attributes = try DerivedAttributes(plan.destination)
         guard !attributes.isEmpty else { return }
-        // In three passes, the keys of the new objects and their relationships are unknown.
+        // In three passes, the new objects' keys and relationships are unknown.
         guard !plan.isForThreePasses else {
             derived = DerivedRehearsal(attributes, of: plan.destination, over: nil)
             return
@@ -198,7 +200,7 @@ struct MigrationRehearsal {
             let transform = try transform(entityPlan)
             var made = RecordBatch(model: plan.destination)
             try forEachBatch(of: entityPlan.source) { (records) throws(StoreError) in
-                // Records are appended individually, because a predicate may exclude some.
+                // `values(of:batch:)` requires a batch with at most one object.
                 try records.forEachRecord { (record) throws(StoreError) in
                     made.removeAll()
                     try transform.append(record, to: &made)
@@ -227,10 +229,11 @@ struct MigrationRehearsal {
         ObjectID(plan.entityPlans[claim.entityPlan].source.name, key: claim.key)
     }
 
-    /// Returns the values of a constraint in a form that is identical for equal values.
+    /// Returns a constraint's values in the only object of a batch, in the same form for equal
+    /// values.
     ///
-    /// Computes the derived attributes of the batch's record if the constraint has any. Returns nil
-    /// if the batch is empty or a value is null, because null never conflicts.
+    /// If the constraint has derived attributes, computes them first. Returns nil if the batch is
+    /// empty, or if a value is null, because null never conflicts.
     private func values(
         of constraint: ManagedObjectModel.UniquenessConstraint, batch: inout RecordBatch
     ) throws(StoreError) -> [Value]? {

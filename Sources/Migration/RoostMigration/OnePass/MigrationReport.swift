@@ -31,7 +31,8 @@ public struct MigrationReport: Sendable, Hashable, Codable {
         package var source: String?
         /// The destination entity, or nil, as for type `remove`.
         package var destination: String?
-        /// The number of source objects, or nil if it is unknown because they were not read.
+        /// The number of source objects, or nil if the objects were not read and the number is
+        /// unknown.
         package var read: Int?
         /// The number of created objects.
         package var made: Int
@@ -49,9 +50,9 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     public var objects: Int
     /// The number of links in the destination.
     public var links: Int
-    /// The number of links of each destination relationship with links.
+    /// The number of links of each destination relationship that owns links.
     package var relationships: [RelationshipCount]
-    /// The digest of the source's content from its last commit, or nil if the source records none.
+    /// The digest that the source recorded at its last commit, or nil if it records none.
     package var sourceDigest: String?
     /// The digest of the content that the mapping created.
     package var mappedDigest: String
@@ -74,12 +75,14 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     public var losses: [String]
     /// The losses that were counted before any write, for all steps together.
     package var lossCounts: [MigrationLoss] = []
-    /// A text for users about the path to the new model: directly or through versions, inferred or
-    /// by mapping models; nil if nothing was done.
+    /// The way to the new model, as text for users; nil if nothing was done.
+    ///
+    /// The text says whether the way was direct or through versions, and whether mapping models
+    /// were inferred.
     package var way: String?
     /// Warnings about the migration.
     public var warnings: [String]
-    /// The declarations in the new store's model that have no effect, one line for each kind
+    /// The declarations without effect in the new store's model, one line for each kind
     /// (``ModelRemark``).
     package var remarks: [String] = []
     /// The reports of the steps through several versions.

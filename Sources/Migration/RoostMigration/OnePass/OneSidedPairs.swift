@@ -2,23 +2,23 @@ internal import RoostCore
 
 /// The pairs of a one-to-one relationship that only the object at the other end stores.
 ///
-/// Both objects of a pair store each other's key, and a store does not check that they agree. If a
-/// migration preserves only one end, a pair that only the other end stores would be lost.
-/// Therefore, the sums of the pairs' hashes at both ends are compared, and the pairs are compared
-/// individually only if the sums differ. Pairs that exceed the memory limit go to a file.
+/// The two objects of a pair should store each other's keys, but stores do not check this. If a
+/// migration reads only one end, a pair that only the other end stores would be lost. Therefore,
+/// the sums of the pairs' hashes at both ends are compared, and the pairs are compared individually
+/// only if the sums differ. Pairs that exceed the memory limit go to a file.
 final class OneSidedPairs: Sendable {
-    /// The end whose missing pairs are collected, as a relationship of the source.
+    /// The source relationship that lacks the pairs.
     let relationship: ManagedObjectModel.Relationship
-    /// The objects that refer to each object at this end.
+    /// The objects at the other end, by the object at this end to which they refer.
     ///
-    /// Mapping 0 of the table is for objects at this end whose reference is null, and mapping 1 for
-    /// objects that refer to a different object.
+    /// Mapping 0 of the table is for objects at this end with a null reference. Mapping 1 is for
+    /// objects at this end that refer to a different object.
     private let table: Mutex<AssociationTable>
 
-    /// The number of pairs that are lost if an object at this end can have only one partner.
+    /// The number of pairs that are lost if each object at this end can have only one partner.
     let rivalCount: Int
 
-    /// Returns whether a relationship is to-one and has a different, to-one inverse.
+    /// Returns whether a relationship and its inverse are two different to-one relationships.
     static func areKept(by relationship: ManagedObjectModel.Relationship, model: ManagedObjectModel) -> Bool {
         guard relationship.storage == .field, let inverse = relationship.inverse else { return false }
         return inverse != relationship.number && model.relationships[inverse].storage == .field
@@ -27,7 +27,7 @@ final class OneSidedPairs: Sendable {
     /// Finds the pairs of a relationship that only the other end stores.
     ///
     /// - Parameters:
-    ///   - relationship: The end whose missing pairs are collected.
+    ///   - relationship: The source relationship that may lack pairs.
     ///   - snapshot: The source.
     ///   - options: The options for reading the source.
     ///   - directories: The directories for a temporary file, in order of preference.
@@ -58,7 +58,7 @@ final class OneSidedPairs: Sendable {
         try reading.forEachBatch(of: inverse) { (pairs) throws(StoreError) in
             let partners = try reading.partners(of: pairs.map(\.target), by: relationship)
             for pair in pairs {
-                // A missing object has no pair.
+                // A reference to a missing object is not a pair.
                 guard let partner = partners[pair.target] else { continue }
                 let place = AssociationTable.Object(entity: partner.entity, key: pair.target)
                 let other = AssociationTable.Object(entity: pair.entity, key: pair.source)
@@ -83,10 +83,10 @@ final class OneSidedPairs: Sendable {
         self.rivalCount = rivalCount
     }
 
-    /// Returns the object that refers to the given object, or nil.
+    /// Returns the object at the other end that refers to the given object, or nil.
     ///
-    /// Returns nil if the given object's own reference is not null. Of several objects, returns the
-    /// object with the lowest key.
+    /// If the given object's own reference is not null, returns nil. If several objects refer to
+    /// it, returns the object with the lowest key.
     func partner(_ entity: Int, key: Int64) throws(StoreError) -> (entity: Int, key: Int64)? {
         var found: [AssociationTable.Object] = []
         try table.withLock { (table) throws(StoreError) in
@@ -95,7 +95,7 @@ final class OneSidedPairs: Sendable {
         return found.min { $0.key < $1.key }.map { ($0.entity, $0.key) }
     }
 
-    /// Calls `body` with each pair that this end lacks, in the form that this end would store.
+    /// Calls `body` with each pair that this end lacks, as a link from this end to the other end.
     func forEach(_ body: (Link) throws(StoreError) -> Void) throws(StoreError) {
         try table.withLock { (table) throws(StoreError) in
             for number in 0...1 {
@@ -110,7 +110,7 @@ final class OneSidedPairs: Sendable {
     }
 }
 
-/// A reader of one end of a one-to-one relationship.
+/// A reader of both ends of a one-to-one relationship.
 private struct EndReading {
     struct Pair {
         let entity: Int
@@ -121,7 +121,9 @@ private struct EndReading {
     let snapshot: any StoreSnapshot
     let options: ConversionOptions
 
-    /// Returns the sum of the hashes of all pairs, as seen from one end.
+    /// Returns the number of pairs that one end stores, and the sum of their hashes.
+    ///
+    /// `seen` converts each pair to the direction in which pairs are compared.
     func sum(
         of relationship: ManagedObjectModel.Relationship, _ seen: (Link) -> Link
     ) throws(StoreError) -> StorePartSum {

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A mapping's statement about an attribute that one pass over the source can execute.
+/// A mapping's statement about an attribute, in a form that one pass over the source can execute.
 enum AttributeStatement {
     /// The default value of new objects.
     case standard
@@ -11,7 +11,7 @@ enum AttributeStatement {
     /// The value of an expression on the source object.
     case expression(FetchRequest.Expression)
 
-    /// Interprets an expression, or returns nil if it requires a policy or the migration.
+    /// Interprets an expression, or returns nil if it needs more than the source object.
     init?(_ expression: FetchRequest.Expression?, source: ManagedObjectModel.Entity) {
         guard let expression else {
             self = .standard
@@ -31,13 +31,13 @@ enum AttributeStatement {
     }
 }
 
-/// A mapping's statement about a relationship that one pass over the source can execute.
+/// A mapping's statement about a relationship, in a form that one pass can execute.
 enum RelationshipStatement {
-    /// An empty relationship, except for links from its inverse.
+    /// No destinations, except for pairs that the inverse adds.
     case nothing
-    /// The new objects of a source relationship's destinations.
+    /// The new objects for the destinations of a source relationship.
     ///
-    /// If an entity mapping is named, only the objects that it created.
+    /// If `by` names an entity mapping, only the objects that this mapping created are used.
     case related(ManagedObjectModel.Relationship, by: String?)
 
     /// Interprets an expression, or returns nil if one pass cannot execute it.

@@ -4,8 +4,7 @@ internal import RoostQuery
 extension RecordTransform {
     /// A step for each record, in addition to the moves.
     enum Step {
-        /// The bytes of variable-size fields, in the record's tail, that are adjacent in both
-        /// layouts.
+        /// The variable-size fields whose bytes are adjacent in the tails of both records.
         case tail(RecordMoves.Tail)
         case constant(RecordLayout.Field, Value, marker: RecordLayout.Field?)
         /// A field whose kind differs, whose null is replaced, or whose composite may be absent.
@@ -27,14 +26,15 @@ extension RecordTransform {
         var marker: RecordLayout.Field?
     }
 
-    /// A new entity that objects of a source entity may get, for translating their IDs in
-    /// attributes.
+    /// A possible new entity for the objects of a source entity.
+    ///
+    /// It is used to translate the IDs of these objects in attributes.
     struct Successor {
         var entity: Int
         /// The keys of the objects that get the new entity, or nil for all objects.
         var keys: KeySet?
 
-        /// Returns the successors of the objects of each source entity.
+        /// Returns the possible successors for each source entity, by entity number.
         static func lists(_ plan: MappingPlan, keySets: [KeySet]) -> [[Successor]] {
             plan.entityPlansBySource.map { entityPlans -> [Successor] in
                 // In three passes, the IDs are translated later, when the new objects are known.
@@ -50,7 +50,8 @@ extension RecordTransform {
             }
         }
 
-        /// Returns whether every object keeps its entity, so that IDs in attributes stay unchanged.
+        /// Returns whether IDs in attributes stay unchanged, because every object is migrated and
+        /// keeps its entity number.
         static func areSame(_ lists: [[Successor]], plan: MappingPlan) -> Bool {
             zip(plan.source.entities, lists).allSatisfy {
                 $0.isAbstract || $1.count == 1 && $1[0].entity == $0.number
@@ -58,7 +59,7 @@ extension RecordTransform {
         }
     }
 
-    /// A field that must have a value, if its composite exists.
+    /// A field that must have a value, unless its composite is absent.
     struct Requirement {
         var field: RecordLayout.Field
         var marker: RecordLayout.Field?
@@ -123,10 +124,11 @@ extension RecordTransform {
 
         /// Adds a to-one relationship.
         ///
-        /// `pairs` contains the pairs of one-to-one relationships that only the other end stores.
+        /// `pairs` contains the one-to-one pairs that only the other ends store, or is nil if they
+        /// were not searched for.
         mutating func add(_ reference: ReferencePlan, pairs: [Int: OneSidedPairs]?) {
             let isWhole = reference.oneToOne.map { number in pairs.map { $0[number] == nil } ?? false } ?? true
-            // A position in an ordered inverse can be moved only if the source has one.
+            // A position in an ordered inverse can be moved only if the source record has a field for the position.
             let movesPlace = reference.order == nil || reference.orderFrom != nil
             guard reference.isMove, isWhole, !reference.isNewlyRequired, movesPlace else {
                 return placed.append((-1, .reference(reference)))
@@ -135,7 +137,7 @@ extension RecordTransform {
             if let from = reference.orderFrom, let to = reference.order { moved.append((from, to)) }
         }
 
-        /// Adds a to-one relationship whose pairs are stored at the other end.
+        /// Adds a to-one relationship whose pairs are stored only at the other end.
         mutating func add(_ reference: BackReferencePlan) { placed.append((-1, .backReference(reference))) }
 
         func moves() -> RecordMoves {

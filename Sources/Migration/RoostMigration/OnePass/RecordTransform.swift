@@ -16,21 +16,22 @@ final class RecordTransform {
     private let matcher: RecordMatcher?
     private let keySets: [KeySet]
     private let backReferences: BackReferences?
-    /// The pairs of one-to-one relationships that only the other end stores, by source
-    /// relationship.
+    /// The one-to-one pairs that only the other end stores, by the number of the end that lacks
+    /// them.
     private let pairs: [Int: OneSidedPairs]
-    /// The possible new entities of objects with IDs in attributes, by source entity number.
+    /// The possible new entities for objects whose IDs are in attributes, by source entity number.
     private let successors: [[Successor]]
     private let destination: ManagedObjectModel
-    /// Whether a source record is valid in the new model, except for its entity number.
+    /// Whether a source record can be copied with only its entity number replaced.
     private let isWhole: Bool
     /// Whether each record stays unchanged, byte for byte.
     let isIdentity: Bool
 
     private(set) var readCount = 0
     private(set) var madeCount = 0
-    /// The number of IDs, by attribute, that were dropped because their objects become no object or
-    /// several.
+    /// The number of dropped IDs, by attribute.
+    ///
+    /// An ID is dropped if its object becomes no new object, or several new objects.
     private(set) var lostIDs: [String: Int] = [:]
 
     /// Compiles an entity plan.
@@ -71,8 +72,8 @@ final class RecordTransform {
         prototype = try RecordBatch.prototype(draft.constants, of: layout, model: plan.destination)
     }
 
-    /// Returns a matcher for the objects that an entity plan reads, or nil for all objects of the
-    /// entity.
+    /// Returns a matcher for the objects that an entity plan reads, or nil if it reads all objects
+    /// of its source entity.
     static func matcher(
         _ entityPlan: MappingPlan.EntityPlan, plan: MappingPlan, over graph: (any ObjectGraph)?
     ) throws(StoreError) -> RecordMatcher? {
@@ -147,7 +148,7 @@ final class RecordTransform {
             try batch.setReference(entity: successor, key: key, for: field)
         case .reference(let reference): try take(reference, record: record, batch: &batch)
         case .backReference(let reference):
-            // If the pairs were omitted, the relationship stays empty, and the rest of the object is checked.
+            // If the pairs were omitted, the relationship stays empty, and only the rest of the object is checked.
             guard let backReferences else { return }
             let id = ObjectID(layout.entity, key: record.key)
             guard let object = try backReferences.object(leadingTo: record, becoming: id, reference: reference) else {

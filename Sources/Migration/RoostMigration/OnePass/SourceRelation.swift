@@ -3,7 +3,8 @@ internal import RoostCore
 /// The pairs of source objects in a relationship, as seen from one end, regardless of how the store
 /// stores them.
 ///
-/// Equal values describe the same pairs, so a relationship equals its flipped inverse.
+/// Equal values describe the same pairs. Therefore, the value for a relationship equals the flipped
+/// value for its inverse.
 struct SourceRelation: Hashable {
     enum Storage: Hashable {
         /// In the links of the relationship with this number.
@@ -13,8 +14,7 @@ struct SourceRelation: Hashable {
     }
 
     let storage: Storage
-    /// Whether the objects at this end are the targets of the links, or the objects that the fields
-    /// refer to.
+    /// Whether the objects at this end are the targets of the links, or the targets of the field.
     let isFlipped: Bool
 
     init(_ relationship: ManagedObjectModel.Relationship, model: ManagedObjectModel) {
@@ -26,7 +26,7 @@ struct SourceRelation: Hashable {
             storage = .field(inverse)
             isFlipped = true
         case .field:
-            // In one-to-one relationships, both ends store the pairs.
+            // In one-to-one relationships, both ends store the pairs. The end with the lower number is used.
             guard let inverse = relationship.inverse, inverse < relationship.number,
                 model.relationships[inverse].storage == .field
             else {

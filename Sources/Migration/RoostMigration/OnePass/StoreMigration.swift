@@ -11,7 +11,7 @@ struct StoreMigration: Sendable {
     ///
     /// If so, only one thread at a time uses the destination.
     var isModelChange = false
-    /// Whether a plan may be refused for lack of space for a new store.
+    /// Whether a plan checks that there is space for a new store.
     var needsSpace = true
 
     init(
@@ -229,7 +229,7 @@ struct StoreMigration: Sendable {
         if !mapped.obstacles.isEmpty { refusals += try refusalsOfThreePasses(mapped, store: store, snapshot: snapshot) }
     }
 
-    /// Returns the errors of a migration in three passes that are known in advance.
+    /// Returns the errors that are known in advance for a migration in three passes.
     ///
     /// Does not create policies.
     private func refusalsOfThreePasses(
@@ -238,7 +238,7 @@ struct StoreMigration: Sendable {
         _ = try PolicyPlan(
             mapped.mapping, from: mapped.source, to: mapped.destination, policies: options.policies,
             makesPolicies: false)
-        // A policy may set properties that the mappings leave out, for objects of any mapping.
+        // A policy may set missing properties for the objects of all mappings, so nothing is checked in advance.
         guard mapped.mapping.entityMappings.allSatisfy({ $0.policyName == nil }) else { return [] }
         let attributes = try MappingPlan(
             mapped.mapping, from: mapped.source, to: mapped.destination, onlyAttributes: true)
@@ -264,9 +264,9 @@ struct StoreMigration: Sendable {
 }
 
 extension MigrationPlan {
-    /// The number of objects that entity mappings with a destination read.
+    /// The number of source objects of the entity mappings that have a destination.
     fileprivate var objectsRead: Int { mappings.reduce(0) { $0 + ($1.destination == nil ? 0 : $1.objects) } }
-    /// The number of objects and links that are read, if they are counted.
+    /// The number of objects that are read, and of links if the source records their number.
     var countRead: Int { objectsRead + (links ?? 0) }
 }
 
@@ -305,8 +305,10 @@ extension MigrationReport {
         dangling.map { "\($0.count) references by '\($0.relationship)' are to damaged objects that were left out." }
     }
 
-    /// Returns messages about IDs that became null in attributes of a source entity's objects,
-    /// counted by destination attribute.
+    /// Returns messages about IDs in attributes that became null, for the objects of one source
+    /// entity.
+    ///
+    /// `lostIDs` contains the number of these IDs by destination attribute.
     static func losses(_ entity: EntityName, lostIDs: [String: Int]) -> [String] {
         lostIDs.sorted { $0.key < $1.key }.map { name, count in
             "\(entity): IDs that became null in '\(name)': \(count); their objects became no object in the destination, or several objects."

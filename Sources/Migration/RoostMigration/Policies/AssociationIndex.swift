@@ -8,7 +8,7 @@ internal import RoostCore
 /// segments of equal merge depth are merged into one. So *n* associations cost O(*n* log *n*)
 /// writes in total, and a lookup searches O(log *n*) segments.
 struct AssociationIndex {
-    /// The maximum number of runs in the buffer before it becomes a level.
+    /// The number of runs at which the buffer becomes a level.
     private static let bufferCount = 512
     /// The number of segments of one depth that are merged into a segment of the next depth.
     private static let segmentLimit = 4
@@ -91,7 +91,9 @@ struct AssociationIndex {
 ///
 /// The numbers and maximum keys of the pages are in memory. Deallocation frees the pages.
 final class SpilledRuns {
-    /// The size of a run in bytes: key, other key, count, entity, other entity, little-endian.
+    /// The size of an encoded run, in bytes.
+    ///
+    /// A run consists of key, other key, count, entity and other entity, all little-endian.
     private static let runByteCount = 24
     private static let pageRunCount = SpillPages.pageByteCount / runByteCount
 
@@ -104,7 +106,7 @@ final class SpilledRuns {
 
     /// Writes runs to pages of a file.
     ///
-    /// After an error, these pages are not freed, because the migration ends.
+    /// After an error, the written pages are not freed, because the error ends the migration.
     init(_ merge: RunMerge, in file: SpillPages) throws(StoreError) {
         var merge = merge
         self.file = file

@@ -2,8 +2,7 @@ internal import RoostCore
 
 /// A run of objects with consecutive keys whose associated objects also have consecutive keys.
 ///
-/// In the direction of lookup, `key` and `entity` are looked up, and `otherKey` and `otherEntity`
-/// are the result.
+/// A lookup finds `otherKey` and `otherEntity` by `key` and `entity`.
 struct AssociationRun: Hashable {
     /// The key of the first object.
     var key: Int64
@@ -98,7 +97,7 @@ struct SortedRuns {
     }
 }
 
-/// A merge of several sources of sorted runs, which are split where they overlap.
+/// A merge of several sources of sorted runs, in which overlapping runs are split.
 struct RunMerge {
     private var sources: [RunSource]
     private var heads: [AssociationRun?]

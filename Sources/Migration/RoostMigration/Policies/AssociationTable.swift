@@ -32,7 +32,8 @@ final class AssociationTable {
         ///
         /// False if the keys on a side do not ascend.
         var isInjective = true
-        /// Whether, in addition, each source object has the key of its destination object.
+        /// Whether ``isInjective`` is true, and each source object has the key of its destination
+        /// object.
         var keepsKeys = true
         var last: (source: Object, destination: Object)?
     }
@@ -51,7 +52,7 @@ final class AssociationTable {
     ///   - mappingCount: The number of entity mappings.
     ///   - source: The model of the source.
     ///   - destination: The model of the destination.
-    ///   - memoryByteCount: The memory limit, after which associations go to a file.
+    ///   - memoryByteCount: The memory limit, above which associations go to a file.
     ///   - directories: The directories for the file, in order of preference.
     init(
         mappingCount: Int, from source: ManagedObjectModel, to destination: ManagedObjectModel,
@@ -134,12 +135,12 @@ final class AssociationTable {
         try AssociatedObjects(mappings[mapping].bySource.indexes)
     }
 
-    /// Moves the larger indexes, with at least half of the data in memory, to the file.
+    /// Moves the larger indexes to the file, and with them at least half of the runs in memory.
     private func spill() throws(StoreError) {
         let file: SpillPages
         if let known = self.file { file = known } else { file = try SpillPages(inOneOf: directories) }
         self.file = file
-        // All indexes below the threshold together have at most half of the limit.
+        // The indexes that stay in memory together have at most half as many runs as the limit allows.
         let indexCount = mappings.reduce(0) { $0 + $1.bySource.indexes.count + $1.byDestination.indexes.count }
         let threshold = runLimit / max(1, 2 * indexCount)
         for mapping in mappings.indices {

@@ -8,9 +8,9 @@ struct BufferedLinks {
 
     var isEmpty: Bool { count == 0 }
     var isFull: Bool { count >= LinkBatch.capacityCount }
-    /// The added links, in the order of the owning relationships.
+    /// The added links, in one batch for each owning relationship, by relationship number.
     var added: [LinkBatch] { addedByOwner.sorted { $0.key < $1.key }.map(\.value) }
-    /// The removed links, in the order of the owning relationships.
+    /// The removed links, in one batch for each owning relationship, by relationship number.
     var removed: [LinkBatch] { removedByOwner.sorted { $0.key < $1.key }.map(\.value) }
 
     /// Adds a link to its owning relationship.
@@ -28,7 +28,7 @@ struct BufferedLinks {
     mutating func removeAll() { self = BufferedLinks() }
 }
 
-/// The next free positions in relationships that were set, for each object.
+/// A record of the relationships that were set in objects, with their next free positions.
 struct FreePlaces {
     /// A relationship as seen from one object.
     struct End: Hashable {
@@ -41,7 +41,7 @@ struct FreePlaces {
 
     /// The ends that were set since the last write, with the next free position of each.
     private var touched: [End: Int64] = [:]
-    /// The next free positions of some ends, which may already be written.
+    /// The remembered next free positions of ends, including ends that are already written.
     private var next: [End: Int64] = [:]
 
     func isTouched(_ end: End) -> Bool { touched[end] != nil }
@@ -52,7 +52,7 @@ struct FreePlaces {
     /// Records that an unordered end was set.
     mutating func touch(_ end: End) { touched[end] = 0 }
 
-    /// Records the next free position of an end that is set.
+    /// Records that an end was set, with its next free position.
     mutating func note(_ place: Int64, at end: End) {
         touched[end] = place
         if next.count >= Self.limit { forget() }

@@ -21,7 +21,7 @@ final class BufferedObjects {
         var key: Int64
     }
 
-    /// The size of changed values, in bytes, above which objects are written before a batch is
+    /// The size of changed values, in bytes, above which objects are written even if no batch is
     /// full.
     private static let changedByteLimit = 1 << 20
 
@@ -55,7 +55,7 @@ final class BufferedObjects {
 
     // MARK: Adding
 
-    /// Adds a new object whose record `body` appends.
+    /// Adds a new object, for which `body` appends the record.
     ///
     /// Returns the object's position.
     func add(
@@ -126,8 +126,7 @@ final class BufferedObjects {
 
     /// Copies the changed objects of a hierarchy to ``settled``, with their current values.
     func settle(root: Int) throws(StoreError) {
-        // An object that is changed again is in the batch twice, so the batch's size must be
-        // limited.
+        // An object that changes again is added to `settled` again, so the size of `settled` is limited.
         if settled.byteCount > 2 * RecordBatch.capacityBytes {
             settled.removeAll()
             for index in pending.indices { pending[index].settledPosition = nil }

@@ -11,10 +11,10 @@ extension DestinationContent {
             try write()
             return try stored(request)
         }
-        // Searches the objects in memory, because writing them first would cost a commit for each
-        // request.
+        // The objects in memory are searched there, because writing them first would cost a commit for each request.
         let (matching, outdated) = try inMemory(request, root: root)
-        // Additional objects are fetched to replace the outdated ones.
+        // The store may return outdated objects, which are removed from the result. Therefore, the limit is increased
+        // by the number of outdated objects.
         var wider = request
         let end = request.fetchLimit.map { $0.addingReportingOverflow(request.fetchOffset ?? 0) }
         wider.fetchLimit = end.flatMap { $0.overflow ? nil : $0.partialValue }
@@ -65,9 +65,9 @@ extension DestinationContent {
 
     /// Returns the effect of new and changed objects in memory on a request.
     ///
-    /// - Returns: The positions of the objects that match a request; the keys of the objects that
-    ///   are outdated in the store, and the number of outdated objects that match the request in
-    ///   the store.
+    /// - Returns: The positions of the objects in memory that match the request; the keys of the
+    ///   changed objects, which are outdated in the store; and the number of outdated objects whose
+    ///   stored values match the request.
     private func inMemory(
         _ request: FetchRequest, root: Int
     ) throws(StoreError) -> (matching: [Int], outdated: (keys: Set<Int64>, matchingCount: Int)) {
@@ -90,7 +90,7 @@ extension DestinationContent {
         return (matching, (keys, matchingCount))
     }
 
-    /// Returns whether the result of a request can depend on unwritten objects.
+    /// Returns whether the result of a request can depend on unwritten content.
     private func isAbout(_ request: FetchRequest, root: Int) throws(StoreError) -> Bool {
         // Objects of other hierarchies matter only if the request follows relationships.
         if objects.changedPositions[root] != nil { return true }
@@ -100,7 +100,7 @@ extension DestinationContent {
 }
 
 extension FetchRequest {
-    /// Returns whether the result can depend on more than the attributes of the objects themselves.
+    /// Returns whether the result can depend on more than the attributes of the requested entity.
     fileprivate func followsRelationships(_ entity: ManagedObjectModel.Entity) -> Bool {
         !(sortDescriptors.allSatisfy { entity.attribute($0.key) != nil }
             && (predicate.map { Self.isPlain($0, entity: entity) } ?? true))

@@ -5,7 +5,7 @@ extension DestinationContent {
 
     // MARK: Reading
 
-    /// Returns the destinations of a relationship, ordered by position or else by key.
+    /// Returns the destinations of a relationship, by position if it is ordered, otherwise by key.
     func destinations(of name: String, from object: DestinationObject) throws(StoreError) -> [DestinationObject] {
         let relationship = try relationship(name, of: object)
         try relationshipBuilder?.willRead(relationship, of: object)
@@ -32,7 +32,7 @@ extension DestinationContent {
         var batch = LinkBatch(relationship: relationship.number)
         let cursor = try snapshot.links(of: relationship.name, from: object.id)
         while try cursor.next(into: &batch) { links += batch.links }
-        // The entity of a destination is known only from its record.
+        // If the relationship's entity has subentities, the entity of a destination is known only from its record.
         guard model.entities[relationship.destination].hasSubentities else {
             return links.map {
                 (DestinationObject(content: self, entityNumber: relationship.destination, key: $0.target), $0)
@@ -77,11 +77,12 @@ extension DestinationContent {
         try set(relationship, of: object, to: destinations.uniqued())
     }
 
-    /// A treatment of existing pairs of an object and a destination when a relationship is set.
+    /// A treatment of existing pairs when a relationship of an object is set.
     enum Manner {
-        /// Existing pairs are removed, including the destinations' pairs in a to-one inverse.
+        /// Existing pairs of the object are removed. If the inverse is to-one, existing pairs of
+        /// the new destinations are removed too.
         case replacing
-        /// Existing pairs remain, because the other end created them by the same mapping.
+        /// Existing pairs remain, because the mapping of the inverse may have created them.
         ///
         /// If an existing pair excludes a new pair, the migration fails. Pairs that a policy set
         /// are replaced.
@@ -95,7 +96,8 @@ extension DestinationContent {
     ///   - object: The object.
     ///   - destinations: The destinations.
     ///   - manner: The treatment of existing pairs.
-    ///   - place: The position in the ordered inverse of a to-one relationship, or nil for the end.
+    ///   - place: The position in the ordered inverse of a to-one relationship, or nil for the last
+    ///     position.
     /// - Throws: `migrationFailed` if another pair excludes the new pair; errors from reading and
     ///   writing.
     func set(
@@ -123,8 +125,8 @@ extension DestinationContent {
     /// Returns whether to set a to-one relationship, or throws if another pair excludes the new
     /// pair.
     ///
-    /// Without a destination, returns whether a policy set the relationship; if not, the other end
-    /// may have set it.
+    /// Without a destination, returns whether a policy set the relationship. If no policy set it,
+    /// the other end may have set it, so the value is kept.
     private func hasRoom(
         _ relationship: Relationship, of object: DestinationObject, for destination: DestinationObject?
     ) throws(StoreError) -> Bool {
@@ -207,15 +209,15 @@ extension DestinationContent {
         }
     }
 
-    /// Returns a position in an ordered relationship: the wanted position, or a position after the
-    /// last one.
+    /// Returns the wanted position in an ordered relationship, or the next free position for nil.
     private func takePlace(
         in relationship: Relationship, of object: DestinationObject, wanted: Int64? = nil
     ) throws(StoreError) -> Int64 {
         let end = End(relationship: relationship.number, key: object.key)
         let known = places[end]
         if let wanted {
-            // The last position of a stored object is not looked up, because a wanted position does not depend on it.
+            // For a stored object, the last position may be unknown. It is not looked up, because a wanted position
+            // does not depend on it.
             guard known != nil || isOnlyInMemory(object) else { return wanted }
             places.note(max(known ?? 0, Self.next(wanted)), at: end)
             return wanted
@@ -252,7 +254,7 @@ extension DestinationContent {
 
     /// Returns the current destinations of a to-many relationship.
     ///
-    /// A new object whose relationship was not set has none.
+    /// A new object whose relationship was not set has no destinations.
     private func current(
         _ relationship: Relationship, of object: DestinationObject
     ) throws(StoreError) -> [(object: DestinationObject, link: Link)] {
@@ -308,7 +310,7 @@ extension DestinationContent {
             }
             if wanted.contains(member.key) { known[member.key] = (link.order, link.inverseOrder) }
             guard !wanted.contains(member.key) || relationship.isOrdered else { continue }
-            // A link whose position changes is removed and added again.
+            // In an ordered relationship, wanted links are removed too, and then added again with new positions.
             remove(isFlipped ? link.flipped : link, from: owner)
         }
         let end = End(relationship: relationship.number, key: object.key)

@@ -60,13 +60,13 @@ final class DestinationContent {
 
     // MARK: Creating objects
 
-    /// Adds a new object whose record `body` appends.
+    /// Adds a new object, for which `body` appends the record.
     func append(
         entity: Int, key: Int64, _ body: (inout RecordBatch) throws(StoreError) -> Void
     ) throws(StoreError) -> DestinationObject {
         try output.requireUnfinished()
         let slot = try objects.add(entity: entity, key: key, body)
-        // The record may have taken a position in an ordered relationship.
+        // The new record may contain a position in an ordered relationship.
         places.forget()
         return object(entity, key: key, slot: slot)
     }
@@ -94,7 +94,7 @@ final class DestinationContent {
             content: self, entityNumber: entity, key: key, slot: slot, generation: objects.generation)
     }
 
-    /// Returns a key that no object of a hierarchy has or will keep.
+    /// Returns a key that no object of a hierarchy has or will keep from the source.
     func newKey(root: Int) throws(StoreError) -> Int64 { try newKeys.take(root: root, model: model) }
 
     // MARK: Values
@@ -184,15 +184,15 @@ final class DestinationContent {
         objects.change(field, to: value, at: try position(of: object))
     }
 
-    /// Returns whether an object is only in memory, so that the store has no links of it.
+    /// Returns whether an object is only in memory, and therefore has no links in the store.
     func isOnlyInMemory(_ object: DestinationObject) -> Bool {
         if object.generation == objects.generation { return objects.pending[object.slot].isNew }
         return knownPosition(of: object).map { objects.pending[$0].isNew } ?? false
     }
 
-    /// Sets a relationship to an object that a policy identified by its ID.
+    /// Sets a relationship to objects that a policy identified by their IDs.
     ///
-    /// Validation checks at the end that the object exists.
+    /// The validation at the end checks that the objects exist.
     func setGiven(
         _ relationship: ManagedObjectModel.Relationship, of object: DestinationObject,
         to destinations: [DestinationObject]
@@ -230,7 +230,7 @@ final class DestinationContent {
         places.forget()
         if let load = output.load { return try load.send(.links(batch)) }
         try output.requireUnfinished()
-        // A commit requires both ends to exist.
+        // A commit requires the objects at both ends of each link to exist.
         try write()
         var changes = ChangeSet(model: model)
         changes.addedLinks = [batch]

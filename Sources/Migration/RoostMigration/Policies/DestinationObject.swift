@@ -3,7 +3,7 @@ public import RoostCore
 /// An object of the destination of a migration.
 ///
 /// A `DestinationObject` is a lightweight handle. Values can be read and set until the migration
-/// validates the objects. Reading also returns values that are not yet written to the store.
+/// validates the objects. Values that are not yet written to the store can be read too.
 ///
 /// In a policy's ``EntityMigrationPolicy/createDestinationInstances(for:by:in:)``:
 ///
@@ -23,7 +23,7 @@ public struct DestinationObject: ObjectValues, Hashable {
     /// The ``BufferedObjects/generation`` in which ``slot`` is valid.
     var generation = -1
 
-    /// The object as identified in associations.
+    /// The object's identity in associations.
     var place: AssociationTable.Object { AssociationTable.Object(entity: entityNumber, key: key) }
 
     /// The object's identity in the destination.

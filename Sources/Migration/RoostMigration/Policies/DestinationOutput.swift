@@ -2,7 +2,8 @@ internal import RoostCore
 
 /// The store that a migration in three passes fills, first by a bulk load, then by commits.
 ///
-/// Commits are cheap in an unpublished store. Use a `DestinationOutput` on one thread only.
+/// Commits in an unpublished store are cheap, because they are not flushed. Use a
+/// `DestinationOutput` on one thread only.
 final class DestinationOutput {
     private enum State {
         case loading(DestinationLoad)
@@ -15,8 +16,8 @@ final class DestinationOutput {
     private var openSnapshot: (any StoreSnapshot)?
     /// Whether content was committed after the bulk load.
     ///
-    /// Commits in an unpublished store are not flushed, so its file must be flushed before it is
-    /// published.
+    /// If so, the store's file must be flushed before it is published, because the commits were not
+    /// flushed.
     private(set) var hasCommitted = false
 
     init(_ store: any PersistentStore, load: DestinationLoad) {

@@ -4,7 +4,7 @@ internal import RoostCore
 /// objects.
 struct EntityBlueprint {
     let properties: BatchProperties
-    /// The values of a new object.
+    /// The default values of a new object.
     private let values: [(field: RecordLayout.Field, value: Value)]
     /// The properties by name, cached because policies set them one at a time.
     private let settable: [String: BatchProperties.Property]

@@ -45,8 +45,9 @@ open class EntityMigrationPolicy {
     /// The standard behavior creates one object with the values of the attribute mappings and
     /// associates it with the source object (``MigrationSession/createStandardInstance(for:)``). An
     /// override that does not call `super` must associate its objects
-    /// (``MigrationSession/associate(_:with:for:)``), otherwise relationships do not find them. An
+    /// (``MigrationSession/associate(_:with:for:)``). Otherwise, relationships do not find them. An
     /// override that creates no object drops the source object.
+    ///
     /// - Parameters:
     ///   - source: The source object.
     ///   - mapping: The entity mapping.
@@ -65,7 +66,7 @@ open class EntityMigrationPolicy {
     ///
     /// The standard behavior sets the values of the relationship mappings
     /// (``MigrationSession/createStandardRelationships(for:)``). An override that does not call
-    /// `super` leaves these relationships empty, except for links that it or the inverse
+    /// `super` leaves these relationships empty, except for links that the override or the inverse
     /// relationships set.
     ///
     /// - Parameters:
@@ -95,6 +96,7 @@ open class EntityMigrationPolicy {
     /// mapping.
     ///
     /// The standard behavior supports no function.
+    ///
     /// - Parameters:
     ///   - function: The name, as written in the expression.
     ///   - arguments: The values of the arguments after `$entityPolicy`. Each value of a collection

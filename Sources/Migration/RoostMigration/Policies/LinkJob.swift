@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// A job that creates the links of one destination relationship from one source relationship.
 struct LinkJob {
-    /// Two entity mappings whose objects are linked by a rule of at least one of the mappings.
+    /// Two entity mappings whose objects are linked by rules of one or both mappings.
     struct Pair {
         let source: PolicyMapping
         let target: PolicyMapping
@@ -119,8 +119,8 @@ struct LinkJob {
             if let rule = pair.targetRule, exceptions.hasAny(pair.target, rule: rule) { return false }
         }
         let (sources, targets) = (Set(pairs.map(\.source.number)), Set(pairs.map(\.target.number)))
-        // Every combination of mappings at both ends must create links, and each source entity must
-        // have one mapping.
+        // Every mapping at one end must be paired with every mapping at the other end, and each source entity must have
+        // exactly one mapping.
         guard pairs.count == sources.count * targets.count else { return false }
         let ends = isFlipped ? (origin.destination, origin.source) : (origin.source, origin.destination)
         guard try isWhole(sources, of: ends.0, session: session) else { return false }
@@ -254,8 +254,8 @@ struct LinkJob {
                 let rank = Dictionary(
                     wanted.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
                 let current = try session.content.destinations(of: relationship.name.name, from: object)
-                // Objects with a position in the source come first in that order, then the others
-                // in their current order.
+                // Objects with a position in the source come first, in the source's order. The others follow in their
+                // current order.
                 let ordered = current.enumerated().sorted { left, right in
                     let ranks = (rank[left.element.key] ?? .max, rank[right.element.key] ?? .max)
                     return ranks.0 != ranks.1 ? ranks.0 < ranks.1 : left.offset < right.offset

@@ -40,7 +40,7 @@ public final class MigrationSession {
     private let cancellation: ConversionCancellation?
     /// The number of the mapping whose policy is being called.
     var current: Int?
-    /// The relationships that policies set in the first pass, by number, with their inverses.
+    /// The numbers of the relationships that policies set in the first pass, and of their inverses.
     var setInFirstPass: Set<Int> = []
     /// The relationship builder for the current object in the second pass.
     var relationshipBuilder: RelationshipBuilder?
@@ -60,8 +60,8 @@ public final class MigrationSession {
     /// Cancels the migration when the callback returns.
     ///
     /// `migrate` throws this error if it is a `StoreError`, otherwise `cancelled` with this error
-    /// as the underlying error. The source is unchanged. No new content remains, unless the
-    /// destination is an open store, which may keep part of it.
+    /// as the underlying error. The source is unchanged. A new destination is removed. An open
+    /// destination store may keep a part of the new content.
     public func cancel(with error: any Error) { if policyCancellation == nil { policyCancellation = error } }
 
     /// Throws the error with which a policy or the caller cancelled the migration.
@@ -78,6 +78,7 @@ public final class MigrationSession {
     /// Returns the objects of the source that match a request, in the request's order.
     ///
     /// All objects are in memory at once, so set a limit if there may be many.
+    ///
     /// - Throws: The errors of ``StoreSnapshot/fetch(_:)``.
     public func sourceObjects(_ request: FetchRequest) throws(StoreError) -> [SourceObject] {
         try source.objects(request)
@@ -102,9 +103,9 @@ public final class MigrationSession {
     /// including all objects created so far.
     ///
     /// If a request has no order and its predicate uses only attributes, unwritten objects are
-    /// searched in memory. So finding or creating an object costs one lookup; index the attribute
-    /// to make it fast. For other requests, unwritten objects are written first if they can affect
-    /// the result. The first call costs more, because it ends the bulk load.
+    /// searched in memory. So finding or creating an object costs one lookup, which is fast if the
+    /// attribute is indexed. For other requests, unwritten objects are written first if they can
+    /// affect the result. The first call costs more, because it ends the bulk load.
     ///
     /// - Throws: The errors of ``StoreSnapshot/fetch(_:)`` and ``PersistentStore/commit(_:)``.
     public func destinationObjects(_ request: FetchRequest) throws(StoreError) -> [DestinationObject] {
@@ -189,7 +190,7 @@ public final class MigrationSession {
 
     // MARK: The standard behavior
 
-    /// Creates one object from a source object according to the entity mapping, and associates the
+    /// Creates one object from a source object by the current entity mapping, and associates the
     /// two.
     ///
     /// The object gets the values of the attribute mappings. It keeps the source object's key if
@@ -208,8 +209,8 @@ public final class MigrationSession {
     /// Sets the relationships of an object according to the relationship mappings of its entity
     /// mapping.
     ///
-    /// Call it only in ``EntityMigrationPolicy/createRelationships(for:by:in:)``, for that call's
-    /// object.
+    /// Call this function only in ``EntityMigrationPolicy/createRelationships(for:by:in:)``, with
+    /// the object that the callback got.
     ///
     /// - Throws: `invalidRequest` elsewhere; errors of expressions and of the policy's functions.
     public func createStandardRelationships(for destination: DestinationObject) throws {

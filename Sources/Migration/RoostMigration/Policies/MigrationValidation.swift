@@ -11,7 +11,7 @@ struct MigrationValidation {
     ///
     /// - Parameters:
     ///   - store: The completely written destination.
-    ///   - suspects: The entities with objects that may lack a mandatory value.
+    ///   - suspects: The numbers of the entities whose objects may lack a mandatory value.
     ///   - session: The migration.
     init(_ store: any PersistentStore, suspects: Set<Int>, session: MigrationSession) {
         self.store = store
@@ -35,7 +35,7 @@ struct MigrationValidation {
         }
     }
 
-    /// Checks that objects exist if policies set a relationship to their IDs.
+    /// Checks that the IDs to which policies set a relationship identify existing objects.
     private func requireDestinations(
         _ relationship: ManagedObjectModel.Relationship, snapshot: any StoreSnapshot
     ) throws(StoreError) {
@@ -92,8 +92,8 @@ struct MigrationValidation {
     /// Returns whether an object must have a value for a mandatory property.
     ///
     /// The requirement is the same as for a migration in one pass. A relationship needs no value if
-    /// neither the mapping nor references of the source set it. It also needs none if the source
-    /// relationship is mandatory too, but has no destination.
+    /// neither the mapping nor references of the source set it. A relationship that is mandatory
+    /// but empty in the source needs no value either.
     private func isDemanded(_ field: RecordLayout.Field, of record: RecordReader) throws(StoreError) -> Bool {
         let place = AssociationTable.Object(entity: record.entityNumber, key: record.key)
         if let number = field.relationship,
@@ -168,10 +168,10 @@ extension ManagedObjectModel.Relationship {
 }
 
 extension StoreSnapshot {
-    /// Checks that the number of destinations is within the model's limits.
+    /// Checks that each object's number of destinations is within the model's limits.
     ///
     /// An optional relationship may be empty despite its minimum. Throws `migrationFailed` for the
-    /// first object outside the limits that is not excused.
+    /// first object outside the limits for which `isExcused` returns false.
     func requireCounts(
         of relationship: ManagedObjectModel.Relationship,
         excusing isExcused: ((entity: Int, key: Int64, count: Int)) throws(StoreError) -> Bool

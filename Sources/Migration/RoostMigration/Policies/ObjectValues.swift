@@ -3,8 +3,8 @@ public import RoostCore
 
 /// An object on either side of a migration, with its attributes by name.
 ///
-/// Reading a property that the entity does not have returns null. When the callback returns, the
-/// migration fails with `unknownProperty`, whose message suggests the nearest name.
+/// Reading an unknown property returns null, and makes the migration fail with `unknownProperty`
+/// when the callback returns. The error's message suggests the nearest name.
 ///
 /// ```swift
 /// func label(of album: some ObjectValues) -> String {

@@ -106,7 +106,8 @@ indirect enum PolicyExpression {
             var given: [Value] = []
             for argument in arguments {
                 let values = try argument.values(call, session: session)
-                // A missing single value is null. An empty collection has no values.
+                // A single expression without a value becomes the argument null. An empty collection becomes no
+                // argument.
                 given += values.isEmpty && !argument.isCollection ? [.null] : values
             }
             guard let policy = call.mapping.policy else {

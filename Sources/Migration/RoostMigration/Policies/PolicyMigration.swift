@@ -7,7 +7,7 @@ struct PolicyContent: StoreContents {
     struct Outcome: Sendable {
         /// The numbers of objects that each entity mapping read and created.
         var counts: [(read: Int, made: Int)] = []
-        /// Messages, with counts, about content that cannot be migrated to the destination.
+        /// Messages with the numbers of objects that policies dropped and of IDs that became null.
         var losses: [String] = []
     }
 
@@ -26,8 +26,9 @@ struct PolicyContent: StoreContents {
         try StoreContent(source, options: options.conversion).notices()
     }
 
-    /// Runs the three passes on their own thread, on which policies are created and called, then
-    /// computes derived attributes.
+    /// Runs the three passes, then computes derived attributes.
+    ///
+    /// The passes have a thread of their own. Policies are created and called on that thread.
     func fill(
         _ store: any PersistentStore, by destinationWriter: DestinationWriter, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {
@@ -48,7 +49,7 @@ struct PolicyContent: StoreContents {
 
 /// A migration in three passes, on its own thread.
 final class PolicyMigration {
-    /// The maximum number of batches in transit to the loading thread.
+    /// The maximum number of batches in transit to the writing thread.
     private static let channelCapacity = 4
     /// The number of objects that are read and processed together after the first pass.
     private static let chunkCount = 256
@@ -146,8 +147,9 @@ final class PolicyMigration {
         return copied
     }
 
-    /// Throws `corrupted` if the source does not match the tally of its last commit, unless it
-    /// accepts changes by other programs.
+    /// Throws `corrupted` if the source does not match the tally of its last commit.
+    ///
+    /// Does nothing if the source accepts changes by other programs or has no tally.
     ///
     /// First reads the content that the passes did not read completely, such as filtered entities,
     /// entities without a mapping, and links without a rule. If damaged objects were skipped,
@@ -161,11 +163,12 @@ final class PolicyMigration {
 
     /// Returns messages about the objects that policies dropped.
     ///
-    /// Dropping them is the program's decision, so they are reported, not refused.
+    /// Dropping an object is the program's decision, so it is reported and does not end the
+    /// migration.
     private func leftOutByPolicies() throws(StoreError) -> [String] {
         var losses: [String] = []
         for mapping in plan.mappings where mapping.policy != nil && mapping.takesObjects {
-            // If the entity has several mappings, another mapping may migrate the objects that one
+            // An entity with several mappings gets no message, because one mapping may migrate what another
             // drops.
             let others = plan.mappings.filter { $0.source?.number == mapping.source?.number && $0.takesObjects }
             guard let entity = mapping.source, others.count == 1 else { continue }
@@ -186,7 +189,7 @@ final class PolicyMigration {
     /// Runs work for a mapping.
     ///
     /// Rethrows a `StoreError`, and wraps any other error of the policy in `migrationFailed`. After
-    /// the work, throws a stored failure or the error of a cancellation.
+    /// the work, throws the error that ``PolicyFailures`` stores, or the error of a cancellation.
     private func call(_ mapping: PolicyMapping, _ body: () throws -> Void) throws(StoreError) {
         session.current = mapping.number
         defer { session.current = nil }
@@ -263,7 +266,8 @@ final class PolicyMigration {
         }
     }
 
-    /// Reports progress after the loading thread has stopped reporting it.
+    /// Reports progress if the writing thread has finished, because that thread reports it until
+    /// then.
     private func report(_ current: String) {
         guard content.output.isOpen else { return }
         memory.sample()
@@ -276,7 +280,7 @@ final class PolicyMigration {
 
     /// Replaces object IDs in attributes with the IDs of the new objects, which are now known.
     ///
-    /// An ID becomes null if its object becomes no object or several.
+    /// An ID becomes null unless exactly one new object was created from the object with that ID.
     private func translateIDs() throws(StoreError) {
         guard plan.mappings.contains(where: { !$0.objectIDs.isEmpty }), try !everyKeyIsKept() else { return }
         for mapping in plan.mappings where !mapping.objectIDs.isEmpty {
@@ -305,7 +309,7 @@ final class PolicyMigration {
             guard let (entity, key) = source.batch.records.withRecord(at: source.index, { $0.reference(from) }),
                 plan.assumedEntities.indices.contains(entity), let assumed = plan.assumedEntities[entity]
             else { continue }
-            // If the value differs from the ID of the first pass, a policy set it.
+            // If the value is not the ID that the first pass wrote, a policy set the value, so it remains.
             let written = Value.objectID(ObjectID(plan.destination.entities[assumed].name, key: key))
             guard try content.value(to.name, of: object) == written else { continue }
             var found: [AssociationTable.Object] = []
@@ -323,8 +327,7 @@ final class PolicyMigration {
         }
     }
 
-    /// Returns whether every object of an entity mapping became the object that the first pass
-    /// assumed.
+    /// Returns whether the first pass assumed the correct new ID for every source object.
     private func everyKeyIsKept() throws(StoreError) -> Bool {
         var taken: Set<Int> = []
         for mapping in plan.mappings {
@@ -414,7 +417,7 @@ final class PolicyMigration {
         }
     }
 
-    /// Reads objects into memory, and returns their source objects.
+    /// Reads new objects into memory, and returns the source objects of each.
     private func prefetch(
         _ chunk: [AssociationTable.Object], mapping: PolicyMapping
     ) throws(StoreError) -> [AssociationTable.Object: [SourceObject]] {

@@ -1,6 +1,7 @@
 internal import RoostCore
 
-/// A mapping model resolved against two models for a migration in three passes.
+/// A mapping model, resolved with the source and destination models for a migration in three
+/// passes.
 final class PolicyPlan {
     let declaration: MappingModel
     let source: ManagedObjectModel
@@ -10,10 +11,10 @@ final class PolicyPlan {
     /// The relationships that a rule sets in the first pass, with their inverses.
     private var madeAtOnce: Set<Int> = []
     private let numbers: [String: Int]
-    /// The entity in the IDs that the first pass writes, by source entity number.
+    /// The destination entity in the IDs that the first pass writes, by source entity number.
     ///
-    /// The first pass writes IDs as if every object kept its key. Nil if no mapping creates objects
-    /// from the entity's objects.
+    /// The first pass writes IDs as if every object kept its key. The element is nil if no mapping
+    /// creates objects from the source entity's objects.
     private(set) var assumedEntities: [Int?] = []
 
     /// Resolves a mapping model and creates its policies.
@@ -25,8 +26,8 @@ final class PolicyPlan {
     ///   - policies: The functions that create policies, by name.
     ///   - makesPolicies: Whether to create policies, or only look them up.
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidMappingModel` for an unregistered
-    ///   policy, an expression that gives no objects, or duplicate names; `invalidValue` if a
-    ///   mapped value does not fit its attribute.
+    ///   policy, an expression of a relationship that cannot give objects, or entity mappings with
+    ///   the same name; `invalidValue` if a mapped value does not fit its attribute.
     init(
         _ declaration: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel,
         policies: [String: @Sendable () -> EntityMigrationPolicy], makesPolicies: Bool = true
@@ -54,8 +55,8 @@ final class PolicyPlan {
         assumedEntities = attributes.entityPlansBySource.map { $0.first?.destination.number }
         for mapping in mappings { try mapping.resolve(self, attributes: attributes) }
         for mapping in mappings { mapping.resolveWays(self) }
-        // If one rule creates links of a relationship object by object, all rules of the
-        // relationship do, in the order of the mappings. The last rule then takes precedence.
+        // All rules for the links of one relationship work object by object if one of them does. They then
+        // run in the order of the mappings, so the last rule takes precedence.
         let madeEach = Set(mappings.flatMap(\.rules).filter { $0.way == .each }.compactMap(\.linkOwner))
         for mapping in mappings { mapping.makeEach(of: madeEach) }
         for rule in mappings.flatMap(\.rules) where rule.way == .field {
@@ -67,8 +68,9 @@ final class PolicyPlan {
     /// Returns how a rule that is applied object by object treats existing pairs of objects.
     ///
     /// Both ends of a relationship may create pairs. Pairs from the other end therefore remain if
-    /// the relationship is its own inverse or has a to-one inverse. They are replaced if a rule
-    /// already set the relationship in the first pass, as if every object kept its key.
+    /// the relationship is its own inverse or has a to-one inverse. However, all pairs are replaced
+    /// if a rule already set the relationship in the first pass, because that rule assumed that
+    /// every object kept its key.
     func manner(of rule: RelationshipRule) -> DestinationContent.Manner {
         guard rule.way == .each, let inverse = rule.relationship.inverse else { return .replacing }
         if destination.relationships[inverse].isToMany { return rule.relationship.isReflexive ? .adding : .replacing }
@@ -91,7 +93,7 @@ final class PolicyPlan {
 
     /// Returns the mapping with the given name.
     ///
-    /// Throws `invalidRequest`, suggesting the nearest name.
+    /// Throws `invalidRequest` for an unknown name. The message suggests the nearest name.
     func requireMapping(_ name: String) throws(StoreError) -> PolicyMapping {
         guard let number = numbers[name] else {
             let hint = nearestName(to: name, among: mappings.map(\.declaration.name)).map { "did you mean '\($0)'?" }
@@ -102,8 +104,8 @@ final class PolicyPlan {
         return mappings[number]
     }
 
-    /// Returns the mappings from a source entity to a destination entity, including subentities of
-    /// both.
+    /// Returns the mappings from a source entity or its subentities to a destination entity or its
+    /// subentities.
     func mappings(from source: Int, to destination: Int) -> [PolicyMapping] {
         mappings.filter { mapping in
             guard let from = mapping.source, let to = mapping.destination else { return false }
@@ -115,8 +117,9 @@ final class PolicyPlan {
     /// Returns whether a one-to-one relationship of a mapping's objects gets its values through its
     /// inverse.
     ///
-    /// A mapping must copy the inverse from a to-one relationship of the source. That relationship
-    /// must be able to refer to the mapping's source objects, and must not have a to-one inverse.
+    /// For this, at least one mapping must set the inverse from a to-one relationship of the
+    /// source. That source relationship must be able to refer to source objects of `mapping`, and
+    /// must not have a to-one inverse.
     func isGivenByReferences(_ number: Int, of mapping: PolicyMapping) -> Bool {
         guard let inverse = destination.relationships[number].inverse, inverse != number,
             destination.relationships[number].storage == .field, destination.relationships[inverse].storage == .field,
@@ -166,13 +169,14 @@ final class PolicyMapping {
     let source: ManagedObjectModel.Entity?
     let destination: ManagedObjectModel.Entity?
     let policy: EntityMigrationPolicy?
-    /// Whether an object keeps the key of its source object, if that key is free.
+    /// Whether a new object gets the key of its source object if that key is free.
     var keepsKeys = false
-    /// The other mappings from the same entity to the same hierarchy.
+    /// The numbers of the other mappings from the same source entity to the same destination
+    /// hierarchy.
     var siblings: [Int] = []
     private(set) var rules: [RelationshipRule] = []
     private var attributes: StandardAttributes?
-    /// The highest key that an object has kept.
+    /// The highest source key that a new object has received.
     private var lastKeptKey: Int64 = 0
     var readCount = 0
     /// The number of objects that the standard behavior created.
@@ -217,7 +221,7 @@ final class PolicyMapping {
         for index in rules.indices { rules[index].way = rules[index].way(of: self, plan: plan) }
     }
 
-    /// Changes the rules for the links of the given relationships to apply object by object.
+    /// Makes the rules for the links of the given relationships work object by object.
     func makeEach(of owners: Set<Int>) {
         for index in rules.indices
         where rules[index].way == .links && rules[index].linkOwner.map(owners.contains) == true {
@@ -227,7 +231,8 @@ final class PolicyMapping {
 
     func rule(of relationship: Int) -> RelationshipRule? { rules.first { $0.relationship.number == relationship } }
 
-    /// Returns whether an object from the standard behavior must have a value for an attribute.
+    /// Returns whether an object that the standard behavior creates must have a value for an
+    /// attribute.
     func demands(_ field: RecordLayout.Field) -> Bool { attributes?.demands(field) ?? true }
 
     /// Prepares the attributes after the source was opened.
@@ -235,7 +240,9 @@ final class PolicyMapping {
         try attributes?.prepare(source, rules: rules)
     }
 
-    /// Creates the standard object of a source object and associates the two.
+    /// Creates an object from a source object by the standard behavior, and associates the two.
+    ///
+    /// Returns nil if the mapping creates no objects.
     func create(_ object: SourceObject, session: MigrationSession) throws -> DestinationObject? {
         if let destination, destination.isAbstract, declaration.type != .remove {
             throw StoreError.abstract(destination.name, object: object.id)
@@ -256,8 +263,10 @@ final class PolicyMapping {
         return made
     }
 
-    /// Returns the key of the source object, or a new key if keys are not kept or another object
-    /// has that key.
+    /// Returns the source object's key for a new object.
+    ///
+    /// Returns a new key if the mapping does not keep keys, or if another object already has the
+    /// source object's key.
     private func key(for object: SourceObject, root: Int, session: MigrationSession) throws(StoreError) -> Int64 {
         guard keepsKeys else { return try session.content.newKey(root: root) }
         var others: [AssociationTable.Object] = []

@@ -4,9 +4,12 @@ internal import RoostCore
 struct PolicySettings {
     /// The relationships that a policy has set, by number, with their inverses.
     private(set) var relationships: Set<Int> = []
-    /// The objects for which policies have set each to-one relationship, from either end.
+    /// The objects whose to-one relationship a policy has set from either end, by relationship
+    /// number.
     private let fields: AssociationTable
-    /// The relationships that were set to IDs, possibly of missing objects.
+    /// The numbers of the relationships that policies have set by ID.
+    ///
+    /// The IDs may belong to missing objects, so validation checks them.
     private(set) var givenByID: Set<Int> = []
     /// Whether a policy is setting a relationship.
     var isSetting = false
@@ -27,7 +30,7 @@ struct PolicySettings {
         givenByID.insert(relationship.number)
     }
 
-    /// Records that a to-one relationship of an object has a policy's value.
+    /// Records that a policy has set a to-one relationship of an object.
     ///
     /// Does nothing unless ``isSetting``.
     func noteField(

@@ -3,10 +3,13 @@ internal import RoostQuery
 
 /// The second pass over the objects of one entity mapping.
 ///
-/// Fields that the first pass wrote (``RelationshipRule/Way/field``) remain if the standard
-/// behavior created all objects, every possible destination kept its key and no policy set the
-/// relationship. Otherwise they are set again. Most links are created later, all together; links
-/// that a policy reads or sets are created earlier.
+/// The first pass wrote the fields of some relationships (``RelationshipRule/Way/field``). The
+/// second pass sets such a field again unless three conditions are met: the standard behavior
+/// created all objects, every possible destination kept its key, and no policy set the
+/// relationship.
+///
+/// Most links are created later, all together. Links that a policy reads or sets are created
+/// earlier.
 final class RelationshipBuilder {
     let mapping: PolicyMapping
     private let exceptions: RelationshipExceptions
@@ -61,7 +64,7 @@ final class RelationshipBuilder {
 
     /// Whether the mapping's objects require no work.
     var isIdle: Bool { mapping.policy == nil && eachRules.isEmpty }
-    /// Whether the mapping's objects must be read.
+    /// Whether rules apply object by object, so that the mapping's objects must be read.
     var makesEach: Bool { !eachRules.isEmpty }
 
     // MARK: One object
@@ -89,7 +92,7 @@ final class RelationshipBuilder {
         for index in mapping.rules.indices { try exceptions.leaveOut(object, mapping: mapping, rule: index) }
     }
 
-    /// Applies the rules to the current object.
+    /// Applies the rules that work object by object to the current object.
     func makeStandardRelationships(_ session: MigrationSession) throws {
         hasStandard = true
         for index in eachRules { try make(index) }
@@ -108,7 +111,7 @@ final class RelationshipBuilder {
         return found
     }
 
-    /// Sets the relationship of a rule to the rule's destinations.
+    /// Sets a rule's relationship in an object to the destinations that the rule finds.
     func make(_ index: Int, of object: DestinationObject, sources: [SourceObject]) throws {
         let rule = mapping.rules[index]
         let manner = session.plan.manner(of: rule)
@@ -119,7 +122,8 @@ final class RelationshipBuilder {
                 try session.content.setGiven(rule.relationship, of: object, to: destinations)
                 continue
             }
-            // If an object has several source objects, the last one determines the value.
+            // The last source object with a destination determines the value, so the previous value is
+            // removed.
             if position > 0, manner == .adding, !rule.relationship.isToMany, !destinations.isEmpty {
                 try session.content.set(rule.relationship, of: object, to: [])
             }
@@ -251,14 +255,18 @@ extension MigrationSession {
     }
 }
 
-/// The objects to which rules do not apply, because a policy omitted the standard behavior, set the
-/// relationship itself or read its links.
+/// The exceptions to rules, by object.
+///
+/// A rule does not apply to an object if a policy omitted the standard behavior or set the
+/// relationship itself. If a policy read links, the rule was already applied.
 final class RelationshipExceptions {
     private let leftOut: AssociationTable
     private let setByPolicy: AssociationTable
     private let firstRule: [Int]
-    /// The relationships, with their inverses, that a policy set in an object other than the
-    /// current one, or for which the current mapping has no rule.
+    /// The numbers of relationships that a policy set outside the rules of the current object, with
+    /// their inverses.
+    ///
+    /// The policy set them in another object, or the current mapping has no rule for them.
     private(set) var setElsewhere: Set<Int> = []
 
     init(_ plan: PolicyPlan, directories: [String]) {

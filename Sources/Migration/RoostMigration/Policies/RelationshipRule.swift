@@ -1,8 +1,8 @@
 internal import RoostCore
 
-/// A rule by which a relationship mapping sets one relationship of an entity mapping's objects.
+/// A rule that sets one relationship in the objects of an entity mapping.
 struct RelationshipRule {
-    /// A source of destinations.
+    /// The origin of a rule's destinations.
     enum Origin {
         /// The objects that entity mappings created from a source relationship's destinations.
         case related(ManagedObjectModel.Relationship, by: [Int])
@@ -17,13 +17,13 @@ struct RelationshipRule {
 
     /// The way in which the standard behavior applies a rule.
     enum Way {
-        /// In the field of a new object, as if every object kept its key.
+        /// In the first pass, by writing the field of a new object as if every object kept its key.
         ///
-        /// If that assumption may be wrong, the field is set again.
+        /// The second pass sets the field again if that assumption may be wrong.
         case field
-        /// Together with all links of the relationship.
+        /// All links of the relationship together.
         case links
-        /// By the rule of the other end, which creates the same pairs.
+        /// Not at all, because the rule of the other end creates the same pairs.
         case given
         /// Object by object.
         case each
@@ -138,13 +138,13 @@ struct RelationshipRule {
 
     // MARK: Ways
 
-    /// The relationship that owns the rule's links, or nil for a relationship without links.
+    /// The number of the relationship that stores the rule's links, or nil if it has no links.
     var linkOwner: Int? {
         guard case .links(let owner, _) = relationship.storage else { return nil }
         return owner
     }
 
-    /// Returns the way of applying the rule for a mapping.
+    /// Returns the way in which the standard behavior applies the rule for a mapping.
     func way(of mapping: PolicyMapping, plan: PolicyPlan) -> Way {
         guard case .related(let related, let targets) = origin else { return .each }
         switch relationship.storage {
@@ -165,16 +165,17 @@ struct RelationshipRule {
                 plan.destination.relationships[owner].isReflexive, plan.source.relationships[origin].isReflexive
             )
             guard reflexive.0 || reflexive.1 else { return .links }
-            // A relationship that is its own inverse stores each pair once, so the rules of both objects must
-            // create the pair.
+            // A relationship that is its own inverse stores one link for both directions. Its links can be
+            // created together only if the rules for both directions create the same pairs.
             let bothWays = isGivenBack(
                 relationship.number, origin: related.number, by: targets, to: mapping, plan: plan)
             return reflexive.0 && reflexive.1 && bothWays ? .links : .each
         }
     }
 
-    /// Returns whether every target mapping has a rule that sets `inverse` to objects of `mapping`,
-    /// taken from the source relationship `origin`.
+    /// Returns whether every target mapping has a rule that sets `inverse` to objects of `mapping`.
+    ///
+    /// That rule must find the objects through the source relationship `origin`.
     private func isGivenBack(
         _ inverse: Int, origin: Int?, by targets: [Int], to mapping: PolicyMapping, plan: PolicyPlan
     ) -> Bool {
@@ -190,8 +191,8 @@ struct RelationshipRule {
 
     // MARK: Fields
 
-    /// Returns the plan for setting the field of a new object as if every object kept its key, or
-    /// nil.
+    /// Returns the plan for writing the rule's field in the first pass, or nil if another way
+    /// applies.
     func reference(_ source: ManagedObjectModel) -> ReferencePlan? {
         guard way == .field, let from, let to, case .related(let related, _) = origin else { return nil }
         let reachable = source.entities[related.destination].selfAndSubentities.filter {
@@ -208,12 +209,13 @@ struct RelationshipRule {
             isNewlyRequired: false)
     }
 
-    /// Returns the position in the ordered inverse, or the key if the position is null or missing.
+    /// Returns a record's position in the ordered inverse, or the record's key without a position.
     private func place(of record: RecordReader) -> Int64 {
         fromOrder.flatMap { record.isNull($0) ? nil : record.integer($0) } ?? record.key
     }
 
-    /// Returns the field for the position in the ordered inverse, and the position, or nil.
+    /// Returns the field for the position in the ordered inverse and the position itself, or nil if
+    /// the rule's objects have no such field.
     func orderPlace(_ source: SourceObject) -> (field: RecordLayout.Field, place: Int64)? {
         guard case .related(let related, _) = origin, related.storage == .field, let toOrder else { return nil }
         return (toOrder, source.batch.records.withRecord(at: source.index) { place(of: $0) })

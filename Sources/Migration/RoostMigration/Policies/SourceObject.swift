@@ -32,18 +32,22 @@ public struct SourceObject: ObjectValues {
         }
     }
 
-    /// Returns every non-null property by name, with composites as whole values.
+    /// Returns the values of the properties that are not null, by name.
+    ///
+    /// Each composite is one value.
     public func values() -> [String: Value] { batch.records.values(at: index) }
 
     /// Returns the destination of a to-one relationship, or nil.
     ///
     /// Costs one lookup in the source.
+    ///
     /// - Throws: `unknownProperty`, and errors from reading the source.
     public func object(_ relationship: String) throws(StoreError) -> SourceObject? {
         try batch.source.destinations(of: relationship, from: self).first
     }
 
-    /// Returns the destinations of a relationship, by position if it is ordered, otherwise by key.
+    /// Returns the destinations of a relationship, in order of position for an ordered
+    /// relationship, otherwise in order of key.
     ///
     /// - Throws: `unknownProperty`, and errors from reading the source.
     public func objects(_ relationship: String) throws(StoreError) -> [SourceObject] {
@@ -61,9 +65,9 @@ final class SourceBatch {
         self.records = records
     }
 
-    /// Returns the memory for reuse.
+    /// Returns the batch's records, so that their memory can be reused.
     ///
-    /// No object may still refer to a record.
+    /// The caller ensures that no source object still refers to one of the records.
     func takeRecords() -> RecordBatch {
         var taken = RecordBatch(model: records.model)
         swap(&taken, &records)
@@ -137,7 +141,7 @@ final class MigrationSource {
         return try objects(cursor)
     }
 
-    /// Returns the existing objects with the given IDs, in this order.
+    /// Returns the existing objects with the given IDs, in the order of the IDs.
     func objects(with ids: [ObjectID]) throws(StoreError) -> [SourceObject] {
         guard !ids.isEmpty else { return [] }
         return try objects(try snapshot.records(with: ids))
@@ -153,10 +157,11 @@ final class MigrationSource {
         }
     }
 
-    /// Returns the IDs of a relationship's destinations, by position if it is ordered, otherwise by
-    /// key.
+    /// Returns the IDs of a relationship's destinations, in order of position for an ordered
+    /// relationship, otherwise in order of key.
     ///
-    /// For a to-many relationship, the IDs have the relationship's destination entity.
+    /// For a to-many relationship, each ID names the relationship's destination entity, even if the
+    /// object belongs to a subentity.
     func destinationIDs(of name: String, from object: SourceObject) throws(StoreError) -> [ObjectID] {
         let entity = model.entities[object.entityNumber]
         let relationship = try model.requireRelationship(RelationshipName(entity.name, name: name))

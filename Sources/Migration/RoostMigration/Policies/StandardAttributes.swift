@@ -1,7 +1,9 @@
 internal import RoostCore
 
-/// The standard values of a new object in the first pass: attributes, and to-one relationships as
-/// if keys were kept.
+/// The values that the standard behavior gives to a new object in the first pass.
+///
+/// These are the attributes, and the to-one relationships that are set as if every object kept its
+/// key.
 final class StandardAttributes {
     private let entityPlan: MappingPlan.EntityPlan
     private let plan: MappingPlan
@@ -50,7 +52,7 @@ final class StandardAttributes {
 
     /// Returns whether a new object must have a value for an attribute.
     ///
-    /// A value that is missing in the source despite the same requirement may stay missing.
+    /// If the source attribute is mandatory too, a value that the source lacks may stay missing.
     func demands(_ field: RecordLayout.Field) -> Bool { demanded.contains(field.name) }
 
     /// The number of IDs that became null in the first pass, by attribute.
@@ -67,7 +69,7 @@ final class StandardAttributes {
         }
     }
 
-    /// Creates the object of a source object, with the given key.
+    /// Creates the new object for a source object, with the given key.
     ///
     /// - Throws: `migrationFailed` for a value that an attribute cannot hold; errors of expressions
     ///   and of the policy.

@@ -10,7 +10,7 @@ struct WrittenContent {
 
     /// Adds records, and notes which entities have records without a mandatory value.
     ///
-    /// Such objects may get the value later, so they are validated at the end.
+    /// A policy may set the value later, so the objects of these entities are validated at the end.
     mutating func add(_ batch: RecordBatch, blueprints: [EntityBlueprint?]) {
         batch.forEachRecord { record in
             guard let blueprint = blueprints[record.entityNumber], !suspects.contains(record.entityNumber) else {
@@ -45,7 +45,7 @@ struct NewKeys {
     /// Starts after the highest keys that objects may keep, by root.
     init(after lastKeys: [Int: Int64]) { next = lastKeys.mapValues { $0 == .max ? .max : $0 + 1 } }
 
-    /// Returns the next key of a hierarchy and advances.
+    /// Returns the next unused key of a hierarchy, which then counts as used.
     mutating func take(root: Int, model: ManagedObjectModel) throws(StoreError) -> Int64 {
         let key = next[root] ?? 1
         guard key < .max else {

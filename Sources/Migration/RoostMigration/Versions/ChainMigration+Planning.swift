@@ -3,8 +3,8 @@ internal import RoostCore
 extension ChainMigration {
     /// Plans the migration.
     ///
-    /// See ``MigrationManager/planMigration(from:to:model:options:)``. The objects after the first
-    /// step cannot be counted yet. So all steps are described, but only the first is planned.
+    /// See ``MigrationManager/planMigration(from:to:model:options:)``. All steps are described, but
+    /// only the first is planned, because the objects that it will create cannot be counted yet.
     func plan() throws(StoreError) -> MigrationPlan {
         let known: Self
         do throws(StoreError) { known = try knowingTheSource() } catch {
@@ -90,7 +90,7 @@ extension MigrationPlan {
                 steps.isEmpty
                 ? counted
                 : remarks.filter { $0.kind == .loss }.map { "\($0.text) It is counted when the step runs." }
-            // The plan already has the first step's warnings, checked with the existing objects.
+            // The plan already has the warnings of the first step, which was tried on the existing objects.
             if !steps.isEmpty {
                 warnings += remarks.filter { $0.kind != .loss }.map { "\(step.destinationName): \($0.text)" }
             }
@@ -117,7 +117,7 @@ extension MigrationPlan {
         noteStages(of: chain)
     }
 
-    /// Warns that stage code will run, because its effects cannot be planned.
+    /// Adds a warning if stages have code, because the effects of code cannot be planned.
     fileprivate mutating func noteStages(of chain: MigrationChain) {
         guard chain.steps.contains(where: { $0.stage != nil }) else { return }
         warnings.append("The code of stages runs during the migration; its effects are not planned.")

@@ -14,7 +14,8 @@ struct ChainMigration: Sendable {
     /// See ``MigrationManager/migrate(from:to:model:options:)``.
     func run() throws(StoreError) -> MigrationReport { try knowingTheSource().runKnowingTheSource() }
 
-    /// Returns the same migration; a source without a model gets the model of the matching version.
+    /// Returns this migration, with the matching version's model as the source model if the source
+    /// contains no model.
     func knowingTheSource() throws(StoreError) -> Self {
         guard case .location(let location) = source, options.conversion.sourceModel == nil,
             let version = try options.history?.version(
@@ -75,8 +76,11 @@ struct ChainMigration: Sendable {
         ).with { $0.acceptsLinks = options.conversion.acceptsLinks }
     }
 
-    /// Runs `body` while claiming a file destination, so that no other process publishes a store
-    /// there or removes the temporary files.
+    /// Runs `body` while claiming a file destination.
+    ///
+    /// The claim prevents other processes from publishing a store there and from removing the
+    /// temporary files of this migration. Before `body`, removes temporary files that earlier
+    /// processes left, and requires space.
     private func withClaim<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         guard case .location(let location) = destination, !location.path.isEmpty,
             try registry.type(named: location.type).capabilities.contains(.file)
@@ -112,7 +116,8 @@ struct ChainMigration: Sendable {
         do throws(StoreError) {
             try options.conversion.replace(location, type: type, with: unpublished.location)
         } catch {
-            // The first error is reported. The next process that writes to `location` removes remaining files.
+            // An error of the removal is ignored. The next process that writes to `location` removes
+            // remaining files.
             try? type.destroy(unpublished.location)
             throw error
         }

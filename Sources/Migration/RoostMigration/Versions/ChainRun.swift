@@ -16,8 +16,8 @@ struct ChainRun: Sendable {
     let registry: StoreRegistry
 
     struct Outcome: Sendable {
-        /// The open, finished store, or nil if the destination is an open store, which then has the
-        /// result.
+        /// The finished store, still open; nil if the destination is an open store, which already
+        /// contains the result.
         var store: UnpublishedStore?
         /// The report with all steps.
         ///
@@ -86,7 +86,8 @@ struct ChainRun: Sendable {
         }
     }
 
-    /// Returns the destination store of a step, or nil for the last step into an open store.
+    /// Creates the unpublished store for the result of a step; returns nil for the last step into
+    /// an open store.
     private func next(
         after position: Int, step: MigrationChain.Step, identity: StoreMetadata
     ) throws(StoreError) -> UnpublishedStore? {
@@ -107,7 +108,8 @@ struct ChainRun: Sendable {
         }
     }
 
-    /// Returns a copy of the source that a handler may change, and the report of the copy.
+    /// Copies the source for a handler, which may change the copy, and returns the copy and the
+    /// report of copying.
     private func copy(
         _ source: ConversionEndpoint, identity: StoreMetadata
     ) throws(StoreError) -> (store: UnpublishedStore, report: ConversionReport) {
@@ -173,6 +175,9 @@ struct ChainRun: Sendable {
     }
 
     /// Updates a step's report after a handler that may have changed the store.
+    ///
+    /// If the options request verification, first compares the store's content with its recorded
+    /// tally.
     private func takeOver(
         _ store: any PersistentStore, into report: inout MigrationReport
     ) throws(StoreError) {
@@ -191,7 +196,7 @@ struct ChainRun: Sendable {
 }
 
 extension MigrationReport {
-    /// Adds the report of the copy of the source.
+    /// Adds the report of copying the source.
     fileprivate mutating func begin(with copying: ConversionReport) {
         sourceDigest = copying.digest
         skipped = copying.skipped + skipped
@@ -200,7 +205,8 @@ extension MigrationReport {
 
     /// Joins the reports of a whole chain, or returns nil without reports.
     ///
-    /// For one step, the result is its report. For several steps, ``steps`` contains their reports.
+    /// For one step, the result is the step's report. For several steps, ``steps`` contains their
+    /// reports.
     init?(joining steps: [MigrationReport]) {
         guard let first = steps.first, var report = steps.last else { return nil }
         if steps.count > 1 {

@@ -5,9 +5,10 @@ internal import RoostCore
 ///
 /// Two conditions ensure the same result. First, the steps and the single inferred step must give
 /// each entity and property of the last version the same source. Second, each intermediate version
-/// must declare a property like the first or the last version, including default, order and
-/// destination. Then only these two versions affect the value. Data that only an intermediate
-/// version would refuse, such as a duplicate value under a uniqueness constraint, is accepted.
+/// must declare each property like the first or the last version, including the default, order and
+/// destination. Then only the first and the last version affect values. Data that only an
+/// intermediate version would refuse, such as a duplicate value under a uniqueness constraint, is
+/// accepted.
 struct FusedSteps {
     private typealias Entity = ManagedObjectModel.Entity
 
@@ -16,7 +17,7 @@ struct FusedSteps {
     /// The entity mappings of each step, by destination entity.
     private let steps: [[EntityName: EntityMapping]]
 
-    /// Returns an inferred mapping model with the same result in one step as `steps`, or nil.
+    /// Returns an inferred mapping model that gives the result of `steps` in one step, or nil.
     ///
     /// - Parameters:
     ///   - steps: The inferred mapping models, at least two.
@@ -46,19 +47,20 @@ struct FusedSteps {
 
     private func agrees(_ direct: EntityMapping, entity: Entity) -> Bool {
         guard let line = line(of: entity.name) else { return false }
-        // The entity is new in a later version, so the first version has no objects of it.
+        // With fewer entities than versions, a later version introduced the entity, so it must not have a
+        // source in the first version.
         guard line.count == models.count else { return direct.sourceEntity == nil }
         guard direct.sourceEntity == line[0].name, line.allSatisfy({ $0.isAbstract == entity.isAbstract }) else {
             return false
         }
-        // A derived attribute is computed from the last version's objects.
+        // A derived attribute is computed from the last version's objects, so its origin does not matter.
         for attribute in entity.attributes where attribute.isStored && !entity.computes(attribute.name) {
             let traced = trace(attribute.name, mappings: \.attributeMappings, line: line)
             guard traced == property(attribute.name, mapping: direct, mappings: \.attributeMappings) else {
                 return false
             }
             let shapes = shapes(attribute.name, origin: traced, line: line)
-            // An intermediate version with a derived attribute computes the value.
+            // An intermediate version in which the attribute is derived would replace the value.
             guard agrees(shapes, isNew: traced.isNew),
                 !shapes.dropFirst().dropLast().contains(where: { $0?.derivationExpression != nil })
             else { return false }
@@ -83,11 +85,11 @@ struct FusedSteps {
 
     // MARK: Origins
 
-    /// Returns an entity of the last version, preceded by the entities of earlier versions from
-    /// which its objects come, oldest first.
+    /// Returns the entities that contained the objects of an entity of the last version, one for
+    /// each version, oldest first.
     ///
-    /// The list starts at the version that introduced the objects. Returns nil if the entities
-    /// cannot be determined.
+    /// The list starts at the version that introduced the objects, and ends with the entity of the
+    /// last version. Returns nil if the entities cannot be determined.
     private func line(of name: EntityName) -> [Entity]? {
         var line: [Entity] = []
         var name: EntityName? = name
@@ -134,7 +136,7 @@ struct FusedSteps {
 
     private func trace(_ name: String, mappings: Mappings, line: [Entity]) -> Origin {
         var names = [name]
-        // The line of an entity that is new in an intermediate version is shorter.
+        // If an intermediate version introduced the entity, only the steps after that version apply.
         for (step, entity) in zip(steps.suffix(line.count - 1), line.dropFirst()).reversed() {
             guard let mapping = step[entity.name] else { return .other }
             switch property(names[0], mapping: mapping, mappings: mappings) {
@@ -186,8 +188,8 @@ struct FusedSteps {
             guard var attribute = line[version].attribute(name), attribute.isStored else { return nil }
             attribute.name = ""
             attribute.renamingIdentifier = nil
-            // Inference widens types, and widening several times has the same result as widening
-            // once.
+            // The type is ignored. Inference only widens types, and several widenings have the same result as
+            // one.
             if attribute.type != .composite { attribute.type = .undefined }
             attribute.validation = AttributeValidation()
             attribute.versionHashModifier = nil
@@ -204,8 +206,8 @@ struct FusedSteps {
         var counts: [Int?]
     }
 
-    /// Returns each version's definition of a relationship, or nil for a version whose destination
-    /// or inverse does not match the last version.
+    /// Returns each version's definition of a relationship, or nil for a version in which the
+    /// destination or inverse does not correspond to that of the last version.
     private func referenceOrigins(_ name: String, origin: Origin, line: [Entity]) -> [ReferenceOrigin?] {
         guard let last = line.last?.relationship(name), let model = models.last,
             let destinations = self.line(of: model.entities[last.destination].name)

@@ -20,7 +20,7 @@ public enum IncompatibleStoreRule: Sendable {
     /// The store is replaced by an empty store, and its content is lost.
     ///
     /// Use this for stores whose content can be recreated, such as caches. A damaged store is
-    /// replaced too. A file that is not a store of the type, or that has another format version, is
-    /// unchanged and refused.
+    /// replaced too. A file is refused and stays unchanged if it is not a store of the type, or has
+    /// another format version.
     case recreate
 }

@@ -20,15 +20,15 @@ struct MigrationChain: Sendable {
 
     /// The steps in order; empty if the store already has the model.
     var steps: [Step]
-    /// The chosen path and the reason, for users, or nil.
+    /// A description of the chosen path and of the reason for it, for users, or nil.
     var way: String?
 
-    /// Returns a chain of one step to a model, by the given or an inferred mapping model.
+    /// Returns a chain with one step to a model, which uses the given mapping model or infers one.
     ///
     /// The chain is empty if no mapping model is given and the version hashes are equal.
     ///
     /// - Throws: `mappingNotInferable`; `invalidMappingModel`; `modelMismatch` if inference is
-    ///   disabled.
+    ///   needed but disabled.
     static func direct(
         from source: ManagedObjectModel, to model: ManagedObjectModel, options: MigrationOptions
     ) throws(StoreError) -> MigrationChain {
@@ -53,7 +53,8 @@ struct MigrationChain: Sendable {
 }
 
 extension MigrationChain {
-    /// Returns the chain with inferred steps combined if one step gives the same result.
+    /// Returns the chain with successive inferred steps combined into one where the result is the
+    /// same.
     ///
     /// See ``FusedSteps``.
     ///
@@ -125,7 +126,8 @@ extension ModelHistory {
         return chain
     }
 
-    /// Returns the position of a store's version, or nil if its version hashes equal the target's.
+    /// Returns the position of a store's version, or nil if the store's version hashes equal the
+    /// target's.
     private func start(
         of source: ManagedObjectModel, notBehind end: Int, storeAt location: StoreLocation
     ) throws(StoreError) -> Int? {
@@ -142,7 +144,7 @@ extension ModelHistory {
 }
 
 extension StoreError {
-    /// An error for a store with another model, without a mapping model and with inference
+    /// The error for a store with another model if no mapping model is given and inference is
     /// disabled.
     static var noMappingModel: StoreError {
         StoreError(
@@ -151,8 +153,9 @@ extension StoreError {
         )
     }
 
-    /// Creates an error for a store whose model is not a known version, with the nearest version
-    /// and the differences.
+    /// Creates an error for a store whose model is not a known version.
+    ///
+    /// The message names the nearest version and its differences from the store's model.
     static func unknownModelVersion(
         _ location: StoreLocation, model: ManagedObjectModel, known: [(name: String, model: ManagedObjectModel)]
     ) -> StoreError {

@@ -2,10 +2,11 @@ public import RoostCore
 internal import RoostFiles
 
 extension MigrationManager {
-    /// Opens a store for a program's model, creates it if it does not exist, and treats a store
-    /// with another model according to the rule.
+    /// Opens a store for a program's model, or creates the store if it does not exist.
     ///
-    /// A compatible store is only opened. An incompatible store is migrated or replaced as a whole.
+    /// A compatible store is only opened. According to `rule`, an incompatible store is refused, or
+    /// it is migrated or replaced as a whole.
+    ///
     /// If several processes open the store at once, one process does the work, and the others find
     /// the result.
     ///
@@ -15,8 +16,8 @@ extension MigrationManager {
     ///   - rule: The treatment of a store with another model.
     /// - Returns: The open store, with the program's model.
     /// - Throws: `invalidModel` without a model; `readOnly` if a store opened read-only would have
-    ///   to be created or changed; errors from opening, creating and migrating; `notAStore` for a
-    ///   file that is not a store, for any rule.
+    ///   to be created or changed; errors from opening, creating and migrating; `notAStore`, with
+    ///   any rule, for a file that is not a store.
     public func openOrCreateStore(
         _ description: PersistentStoreDescription, ifIncompatible rule: IncompatibleStoreRule = .refuse
     ) throws(StoreError) -> any PersistentStore {
@@ -68,7 +69,7 @@ extension MigrationManager {
             underlying: refusal)
     }
 
-    /// Replaces the store with an empty one.
+    /// Replaces the store with an empty one, unless another process has already replaced it.
     private func recreate(
         _ description: PersistentStoreDescription, model: ManagedObjectModel
     ) throws(StoreError) {
@@ -96,7 +97,8 @@ extension MigrationManager {
         do throws(StoreError) {
             try type.create(new, model: model, options: description.options).close()
             do throws(StoreError) {
-                // `replace` waits for processes that have the store open, perhaps to replace it too.
+                // `replace` waits for all processes that have the store open, even if they want to replace it
+                // too.
                 try ConversionOptions(overwrites: true, timeoutSeconds: description.options.timeoutSeconds)
                     .replace(location, type: type, with: new)
             } catch {
@@ -108,7 +110,8 @@ extension MigrationManager {
                 try type.replace(location, with: new, overwriting: false)
             }
         } catch {
-            // The first error is reported. The next process that writes to `location` removes remaining files.
+            // An error of the removal is ignored. The next process that writes to `location` removes
+            // remaining files.
             try? type.destroy(new)
             throw error.naming(location.path)
         }
@@ -131,7 +134,7 @@ extension MigrationManager {
                 model.isCompatible(with: try old.metadata()) ? nil : try old.currentGeneration()
             }
         } catch {
-            // A damaged store has no generation to compare.
+            // A damaged store has no generation to compare, so it is replaced without this comparison.
             guard error.code == .corrupted else { throw error }
             try type.destroy(location)
             return try type.create(location, model: model, options: description.options).close()
@@ -143,8 +146,8 @@ extension MigrationManager {
             try type.create(new, model: model, options: description.options.with { $0.isUnpublished = true }).close()
             try type.replace(location, at: generation, with: new, keepingAs: nil)
         } catch {
-            // The first error is reported. The next program that creates a store at `location` removes a store that
-            // remains.
+            // An error of the removal is ignored. The next program that creates a store at `location` removes
+            // a remaining temporary store.
             try? type.destroy(new)
             // Another process may have replaced the store meanwhile.
             guard error.code == .busy, let made = try? registry.open(description) else { throw error }
@@ -154,7 +157,8 @@ extension MigrationManager {
 }
 
 extension MigrationOptions {
-    /// Returns these migration options with the type options and the timeout for opening the store.
+    /// Returns these migration options, with the type options and the timeout of a store
+    /// description.
     fileprivate func opening(_ description: PersistentStoreDescription) -> Self {
         var options = self
         options.conversion.sourceTypeOptions = description.options.typeOptions

@@ -11,7 +11,7 @@ extension ModelHistory {
     ///   - options: The options for opening the store.
     ///   - registry: The registry of store types.
     /// - Returns: The version, or nil if the store contains its model or matches no version, or if
-    ///   the options name a model.
+    ///   the options contain a model.
     /// - Throws: `invalidRequest` if the store matches several versions with different version
     ///   hashes; errors from opening the store.
     package func version(

@@ -2,11 +2,11 @@ public import RoostCore
 
 /// The versions of a model, oldest first, and the mapping models between them.
 ///
-/// A store's version is the newest version that it is compatible with. A migration starts there and
-/// ends with the new version. It uses the mapping models between them, which may skip versions.
-/// Each gap without a mapping model is one inferred step, as in Core Data. The migration goes
-/// through the versions in a gap only if one step cannot be inferred, or would drop data that the
-/// smaller steps preserve.
+/// A store's version is the newest version with which the store is compatible. A migration starts
+/// at the store's version and ends at the new version. It uses the history's mapping models between
+/// these two versions. A mapping model may skip versions. Each gap without a mapping model is one
+/// inferred step, as in Core Data. The migration goes through the versions in a gap only if one
+/// step cannot be inferred, or would drop data that the smaller steps preserve.
 ///
 /// ```swift
 /// var history = try ModelHistory([
@@ -45,7 +45,10 @@ public struct ModelHistory: Sendable {
     public let versions: [Version]
     /// The mapping models, in the order of their addition.
     package private(set) var mappings: [VersionMapping] = []
-    /// The reason why each version except the oldest follows its predecessor, for messages.
+    /// The reasons for the order of the versions, for messages.
+    ///
+    /// Each element is the reason why a version follows its predecessor. The first element is about
+    /// the second version.
     ///
     /// Empty if a program specified the order.
     package let orderReasons: [String]
@@ -53,14 +56,15 @@ public struct ModelHistory: Sendable {
     /// Creates a history without mapping models.
     ///
     /// - Parameter versions: The versions, oldest first.
-    /// - Throws: `invalidRequest` without a version, or if a name is duplicate.
+    /// - Throws: `invalidRequest` without any version, or if two versions have the same name.
     public init(_ versions: [Version]) throws(StoreError) { try self.init(versions, orderReasons: []) }
 
-    /// Creates a history without mapping models, with a derived order.
+    /// Creates a history without mapping models, whose order was derived from the versions.
     ///
     /// - Parameters:
     ///   - versions: The versions, oldest first.
-    ///   - orderReasons: The reason why each version except the oldest follows its predecessor.
+    ///   - orderReasons: For each version except the oldest, the reason why it follows its
+    ///     predecessor.
     /// - Throws: The errors of ``init(_:)``.
     package init(_ versions: [Version], orderReasons: [String]) throws(StoreError) {
         guard !versions.isEmpty else {
@@ -119,7 +123,7 @@ public struct ModelHistory: Sendable {
                 }
             }
         }
-        // Versions with equal version hashes count as one version: the newest of them.
+        // Of versions with equal version hashes, only the newest counts.
         let distinct = fitting.filter { from, to in
             !fitting.contains { ($0 > from || $1 > to) && isSame($0, from) && isSame($1, to) }
         }
@@ -157,7 +161,8 @@ public struct ModelHistory: Sendable {
 
     /// Returns the position of the version with the given name.
     ///
-    /// - Throws: `invalidRequest`, with the nearest name, or with all names if none is near.
+    /// - Throws: `invalidRequest` for an unknown name. The message suggests the nearest name, or
+    ///   lists all names if none is near.
     func position(named name: String) throws(StoreError) -> Int {
         if let position = versions.firstIndex(where: { $0.name == name }) { return position }
         let hint = nearestName(to: name, among: versions.map(\.name)).map { "did you mean '\($0)'?" }

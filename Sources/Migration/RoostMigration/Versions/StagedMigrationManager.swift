@@ -1,11 +1,11 @@
 public import RoostCore
 
-/// A migration in ordered stages, each by inference alone or with custom code.
+/// A migration in ordered stages, which are inferred and can also run custom code.
 ///
 /// A store at any version is migrated through the later versions, up to the new model. The mapping
-/// model from each version to the next is inferred. The handlers of a ``CustomMigrationStage``
-/// perform changes that inference cannot. To change a type, for example, one version usually has
-/// the old and the new attribute, and a handler sets the new attribute.
+/// model from each version to the next is inferred. The handlers of a ``CustomMigrationStage`` make
+/// the changes that cannot be inferred. To change a type, for example, one version usually has the
+/// old and the new attribute, and a handler sets the new attribute.
 ///
 /// All or nothing: handlers work on unpublished stores, and the result is published after the last
 /// stage.
@@ -172,7 +172,7 @@ public struct LightweightMigrationStage: Sendable {
     public init(_ models: [ManagedObjectModel], label: String? = nil) { (self.models, self.label) = (models, label) }
 }
 
-/// A stage from one version to the next by inference, with code before and after.
+/// A stage from one version to the next, with code before and after an inferred migration.
 ///
 /// ```swift
 /// let stage = CustomMigrationStage(

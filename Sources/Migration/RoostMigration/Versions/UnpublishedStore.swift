@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostFiles
 
-/// A new store at a temporary location, open for filling and changes.
+/// A new, open store at a temporary location.
 struct UnpublishedStore: Sendable {
     /// The location, with an empty path for a store that exists only while it is open.
     let location: StoreLocation
@@ -10,9 +10,10 @@ struct UnpublishedStore: Sendable {
     /// Creates an empty store.
     ///
     /// - Parameters:
-    ///   - place: The location beside which the store is created, and which determines its type.
+    ///   - place: The location beside which the store is created. The new store has the location's
+    ///     type.
     ///   - model: The store's model.
-    ///   - identity: The metadata with the identity and user metadata for the store.
+    ///   - identity: The metadata from which the store gets its UUID and user metadata.
     ///   - options: The options for creating the store.
     ///   - registry: The registry of store types.
     /// - Throws: Errors from creating the store.
@@ -40,7 +41,7 @@ struct UnpublishedStore: Sendable {
         try store.type.destroy(location)
     }
 
-    /// Closes and removes the store, and returns `first`, the error to report.
+    /// Closes and removes the store after an error, and returns that error.
     ///
     /// The next process that writes to the destination removes remaining files.
     func discard(after first: StoreError) -> StoreError {

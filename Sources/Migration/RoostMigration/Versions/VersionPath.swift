@@ -5,7 +5,7 @@ struct VersionStep: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         /// The versions have equal version hashes, so no migration is needed.
         case same
-        /// A step with the history's mapping model at this position.
+        /// A step with a mapping model, given by its position in the history's list.
         case mapping(Int)
         /// A step with inferred mapping models.
         case inferred
@@ -18,21 +18,22 @@ struct VersionStep: Hashable, Sendable {
     var kind: Kind
     /// The number of migrations in an inferred step.
     var count = 1
-    /// For an inferred step, the number of pairs of neighboring versions that a mapping model also
-    /// spans.
+    /// The number of gaps between neighboring versions that both this inferred step and a mapping
+    /// model span.
     var evadedCount = 0
 }
 
 /// A search for the shortest path through the versions of a history.
 enum VersionPath {
-    /// The cost of a path, where less is better.
+    /// The cost of a path; lower is better, and an earlier property outweighs later ones.
     private struct Cost: Comparable {
         /// See ``VersionStep/evadedCount``.
         var evaded = 0
         var migrations = 0
         /// The number of inferred migrations.
         ///
-        /// Explicit mapping models are preferred.
+        /// Of paths with the same number of migrations, the path with fewer inferred migrations is
+        /// better.
         var inferred = 0
 
         static func < (left: Self, right: Self) -> Bool {
@@ -53,13 +54,15 @@ enum VersionPath {
 
     /// Returns the path with the lowest cost from one version to a later one, or nil.
     ///
-    /// Of paths with equal cost, prefers the longer first step, then the earlier mapping model.
+    /// Of paths with equal cost, prefers the path with the longer first step, then the path with
+    /// the earlier mapping model.
+    ///
     /// - Parameters:
     ///   - start: The position of the first version.
     ///   - end: The position of the last version, not before `start`.
     ///   - steps: The possible steps; backward steps are ignored.
     /// - Returns: The steps of the path, or nil.
-    /// - Complexity: O(*n* log *n*) in the steps.
+    /// - Complexity: O(*n* log *n*), where *n* is the number of steps.
     static func shortest(from start: Int, to end: Int, steps: [VersionStep]) -> [VersionStep]? {
         guard start < end else { return start == end ? [] : nil }
         var outgoing: [Int: [VersionStep]] = [:]

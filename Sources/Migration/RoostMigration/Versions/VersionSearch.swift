@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// A search for the path from one version of a history to a later one.
 ///
-/// ``ModelHistory`` describes the rules.
+/// ``ModelHistory`` describes which path is chosen.
 struct VersionSearch {
     /// The inferred steps between two versions.
     private struct Inferred {
@@ -11,7 +11,7 @@ struct VersionSearch {
         var reason: String?
     }
 
-    /// A mapping model that a path can use, with the positions that it connects.
+    /// A mapping model that a path can use, with the positions of the versions that it connects.
     private struct Mapping {
         let number: Int
         let source: Int
@@ -24,10 +24,10 @@ struct VersionSearch {
     private let options: MigrationOptions
     private let mappings: [Mapping]
     private var inferred: [[Int]: Inferred] = [:]
-    /// The reasons why steps are missing.
+    /// The reasons why steps cannot be inferred, for messages.
     private(set) var failures: [String] = []
 
-    /// Prepares a search from one position to the same or a later one.
+    /// Prepares a search from one version to the same or a later version, given by position.
     init(_ history: ModelHistory, from start: Int, to end: Int, options: MigrationOptions) {
         (self.history, self.start, self.end, self.options) = (history, start, end, options)
         mappings = history.mappings.enumerated().compactMap { number, mapping in
@@ -40,7 +40,8 @@ struct VersionSearch {
         }
     }
 
-    /// Returns the steps of the path, or nil if no path exists; ``failures`` has the reasons.
+    /// Returns the steps of the path, or nil if no path exists; ``failures`` then contains the
+    /// reasons.
     ///
     /// - Throws: Errors of inference other than `mappingNotInferable`.
     mutating func chain() throws(StoreError) -> MigrationChain? {
@@ -57,10 +58,11 @@ struct VersionSearch {
         return MigrationChain(steps: joined(path), way: way(path))
     }
 
-    /// Returns a step between two versions that uses no mapping model of the history, or nil.
+    /// Returns an inferred step between two versions, an empty step for equal version hashes, or
+    /// nil.
     private mutating func step(from: Int, to: Int) throws(StoreError) -> VersionStep? {
         if history.isSame(from, to) { return VersionStep(from: from, to: to, kind: .same) }
-        // A step that spans a mapping model is not inferred.
+        // A step that spans a whole mapping model is not inferred, because it would bypass the mapping model.
         guard !mappings.contains(where: { from <= $0.source && $0.destination <= to }),
             let way = try infer(from: from, to: to)
         else { return nil }
@@ -90,7 +92,7 @@ struct VersionSearch {
         let source = history.versions[from].model
         if let direct {
             let steps = [direct]
-            // Most searches end here, because the step loses no data or no other path exists.
+            // Most searches end here: the step loses no data, or the versions are neighbors.
             guard to > from + 1,
                 direct.mapping.remarks(from: source, to: direct.model).contains(where: { $0.kind == .loss })
             else { return Inferred(steps: steps) }
@@ -118,7 +120,10 @@ struct VersionSearch {
             isInferred: true)
     }
 
-    /// Returns the steps between neighboring versions, or nil if one of them cannot be inferred.
+    /// Returns one inferred step for each pair of neighboring versions, or nil if a step cannot be
+    /// inferred.
+    ///
+    /// If `isNeeded` is true, records in ``failures`` which steps cannot be inferred.
     private mutating func steps(
         _ from: Int, to: Int, isNeeded: Bool
     ) throws(StoreError) -> [MigrationChain.Step]? {
@@ -126,8 +131,9 @@ struct VersionSearch {
         var isWhole = true
         for version in from..<to {
             if history.isSame(version, version + 1) {
-                // The previous step reaches the newer version directly. Without a previous step,
-                // the store already has the newer version.
+                // Both versions have equal version hashes, so no step connects them. The previous step ends
+                // at the newer version instead. Without a previous step, the store already has the newer
+                // version.
                 if !steps.isEmpty {
                     steps[steps.count - 1].model = history.versions[version + 1].model
                     steps[steps.count - 1].destinationName = history.versions[version + 1].name
@@ -150,7 +156,8 @@ struct VersionSearch {
 
     // MARK: The path
 
-    /// Returns the migrations of a path, with versions of equal version hashes combined.
+    /// Returns the steps of a path as migrations, without the steps between versions with equal
+    /// version hashes.
     private func joined(_ path: [VersionStep]) -> [MigrationChain.Step] {
         var steps: [MigrationChain.Step] = []
         for step in path {

@@ -37,8 +37,9 @@ extension PredicateExpressions.NotEqual: MacroTranslatable {
 extension MacroTranslation {
     /// Translates `==` or `!=`.
     ///
-    /// Comparing a condition with `true` or `false` gives the condition or its negation. A nil
-    /// condition, such as `name?.isEmpty` without a name, equals neither `true` nor `false`.
+    /// Comparing a condition with `true` gives the condition, and comparing it with `false` gives
+    /// the negation. A condition such as `name?.isEmpty` is nil if `name` is nil. A nil condition
+    /// equals neither `true` nor `false`.
     fileprivate func equality(
         _ left: any PredicateExpression, comparison: FetchRequest.Comparison.Operator,
         right: any PredicateExpression
@@ -105,7 +106,7 @@ extension PredicateExpressions.SequenceAllSatisfy: MacroTranslatable {
 extension MacroTranslation {
     /// Translates the condition that at least one element of a sequence meets a test.
     ///
-    /// If `isNegated` is true, at least one element must fail the test instead.
+    /// If `isNegated` is true, translates the condition that at least one element fails the test.
     fileprivate func exists<Element>(
         _ sequence: FetchRequest.Expression, variable: PredicateExpressions.Variable<Element>,
         test: any PredicateExpression, isNegated: Bool = false
@@ -152,7 +153,8 @@ extension PredicateExpressions.SequenceStartsWith: MacroTranslatable {
 }
 
 extension PredicateExpressions.StringContainsRegex: MacroTranslatable {
-    /// Surrounds the regular expression with wildcards, because MATCHES compares the whole text.
+    /// Surrounds the regular expression with wildcards, because `MATCHES` requires a match of the
+    /// whole text.
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
         guard let value = regex as? PredicateExpressions.Value<PredicateExpressions.PredicateRegex> else {
             throw MacroTranslation.untranslatable("a regular expression that is not a literal")
@@ -224,7 +226,7 @@ extension PredicateExpressions.Value: MacroRange {
     }
 }
 
-/// A Swift range of values that predicates can contain.
+/// A Swift range whose bounds are values that predicates can contain.
 private protocol ArgumentRange {
     var argumentBounds: RangeBounds { get }
 }

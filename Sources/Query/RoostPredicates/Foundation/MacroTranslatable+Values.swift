@@ -74,8 +74,8 @@ extension PredicateExpressions.OptionalFlatMap: MacroTranslatable {
         case .condition(let condition): return .optional(present: present, condition)
         case .optional(let inner, let condition): return .optional(present: present && inner, condition)
         case .value(let value):
-            // A path through null is null, as in Swift, and needs no condition. But the count of a
-            // path through null is 0 in a predicate, and nil in Swift.
+            // A path through null is null, as in Swift, so it needs no condition. However, a count at the end
+            // of such a path is 0 in a predicate, but nil in Swift.
             if let steps = value.steps(after: wrapped), !steps.contains(where: { $0.hasPrefix("@") }) {
                 return .value(value)
             }
@@ -108,7 +108,8 @@ extension PredicateExpressions.ForcedUnwrap: MacroTranslatable {
 
 extension PredicateExpressions.NilCoalesce: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
-        // `if let x = a { b } else { c }` is `a.flatMap { x in b } ?? c`. It is not `c` if only `b` is nil.
+        // `if let x = a { b } else { c }` is `a.flatMap { x in b } ?? c`. If `a` has a value and `b` is nil,
+        // the result is nil, not `c`.
         if RHS.Output.self is any OptionalValue.Type, let map = lhs as? any MacroFlatMap {
             let (present, first) = try map.closure(translation)
             return MacroTranslation.choice(present, first: first, second: try translation.part(rhs))
@@ -134,7 +135,7 @@ private protocol OptionalValue {}
 
 extension Optional: OptionalValue {}
 
-/// An expression of the macro that evaluates a closure with a value that is not nil.
+/// An expression of the macro that evaluates a closure if an optional value is not nil.
 private protocol MacroFlatMap {
     /// Translates the closure, and the condition under which it is evaluated.
     func closure(
@@ -149,7 +150,7 @@ extension PredicateExpressions.OptionalFlatMap: MacroFlatMap {
         let wrapped = try translation.value(wrapped)
         let present = MacroTranslation.isPresent(wrapped)
         let inside = translation.binding(variable, to: wrapped)
-        // The next value of `if let x = a, let y = b`.
+        // In `if let x = a, let y = b`, the closure for `x` contains the closure for `y`.
         if RHS.Output.self == Optional<Result>.self, let next = transform as? any MacroFlatMap {
             let (nextPresent, part) = try next.closure(inside)
             return (present && nextPresent, part)
@@ -169,8 +170,8 @@ extension PredicateExpressions.Conditional: MacroTranslatable {
 extension MacroTranslation {
     /// Returns `first` if the condition `test` is true, and otherwise `second`, as one part.
     ///
-    /// If one of them is an optional condition, so is the result. It is nil if the chosen part is
-    /// nil.
+    /// If `first` or `second` is an optional condition, the result is an optional condition too.
+    /// That condition is nil if the chosen part is nil.
     fileprivate static func choice(_ test: FetchRequest.Predicate, first: MacroPart, second: MacroPart) -> MacroPart {
         if case .value(let first) = first, case .value(let second) = second {
             return .value(.conditional(test, first, second))
@@ -196,7 +197,7 @@ extension MacroTranslation {
         }
     }
 
-    /// Returns the condition that a part is true, provided that it is not nil.
+    /// Returns the condition that a part is true, assuming that the part is not nil.
     private static func truth(_ part: MacroPart) -> FetchRequest.Predicate {
         if case .optional(_, let condition) = part { condition } else { Self.condition(part) }
     }
@@ -236,8 +237,8 @@ extension PredicateExpressions.FloatDivision: MacroTranslatable {
 extension PredicateExpressions.IntDivision: MacroTranslatable {
     /// Translates integer division, which truncates, unlike `/` in predicates.
     ///
-    /// Subtracts the remainder before dividing. Decimals have enough digits for all 64-bit
-    /// integers.
+    /// Subtracts the remainder before dividing, so that the quotient is whole. Divides decimals,
+    /// because they have enough digits for all 64-bit integers.
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
         let (dividend, divisor) = (try translation.value(lhs), try translation.value(rhs))
         let whole = FetchRequest.Expression.function(

@@ -9,8 +9,8 @@ extension FetchRequest.Predicate {
     /// let predicate = try FetchRequest.Predicate(#Predicate<Track> { $0.length > 600 })
     /// ```
     ///
-    /// The predicate has the same result in every store:
-    /// - Text compares by code point.
+    /// The predicate has the same result in every store, which can differ from the result in Swift:
+    /// - Texts are compared by code point.
     /// - Integers do not overflow.
     /// - A forced unwrap (`!`) of a null value and an integer division by zero give null. Swift
     ///   would stop the program.
@@ -35,14 +35,15 @@ enum MacroPart {
     case optional(present: FetchRequest.Predicate, FetchRequest.Predicate)
 }
 
-/// An expression of the macro, which translates itself or throws an error.
+/// An expression of the macro that translates itself or throws an error.
 ///
-/// Each type implements the translation, because Foundation's expressions are generic.
+/// Each type of expression implements its own translation, because the types are generic and a
+/// `switch` cannot list them.
 protocol MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart
 }
 
-/// The state of the translation of a macro's predicate at one position.
+/// The state of a translation of a macro's predicate: the variables that an expression can use.
 struct MacroTranslation {
     /// The values of the variables of the enclosing closures.
     var variables: [PredicateExpressions.VariableID: FetchRequest.Expression]
@@ -96,8 +97,9 @@ struct MacroTranslation {
         return inner
     }
 
-    /// Returns the elements of a sequence that meet a closure's condition or, if `isNegated`, do
-    /// not.
+    /// Returns the elements of a sequence that meet a closure's condition.
+    ///
+    /// If `isNegated` is true, returns the elements that do not meet the condition.
     func subquery<Element>(
         _ sequence: FetchRequest.Expression, variable: PredicateExpressions.Variable<Element>,
         condition: any PredicateExpression, isNegated: Bool = false
@@ -124,7 +126,7 @@ struct MacroTranslation {
 
     /// Returns the error for a part that cannot be translated.
     ///
-    /// The message describes the kind of the part, without values.
+    /// The message describes what kind of expression the part is, without its values.
     static func untranslatable(_ what: String, remedy: String? = nil) -> StoreError {
         StoreError(
             .unsupported,

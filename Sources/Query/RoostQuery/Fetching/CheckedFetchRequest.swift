@@ -33,7 +33,8 @@ public struct CheckedFetchRequest: Sendable {
         (self.request, self.filter, self.order) = (request, filter, order)
     }
 
-    /// The request without its order, for records that are already in that order.
+    /// The request without its sort descriptors, for records that are already in the requested
+    /// order.
     package var withoutOrder: CheckedFetchRequest {
         guard !order.isByKey else { return self }
         var request = request
@@ -62,6 +63,6 @@ public struct CheckedFetchRequest: Sendable {
         }
     }
 
-    /// The number of matching objects to find: offset plus limit; nil for all.
+    /// The number of matching objects to find, which is offset plus limit, or nil for all.
     var reach: Int? { Window(offset: request.fetchOffset ?? 0, limit: request.fetchLimit).reach }
 }

@@ -1,25 +1,26 @@
 package import RoostCore
 
-/// Receives progress reports from the fetches of a task.
+/// A receiver of progress reports from the fetches of a task.
 package final class FetchProgress: Sendable {
     private let body: @Sendable (Int) -> Void
 
     /// Creates a receiver.
     ///
-    /// - Parameter body: Receives the number of records that were examined since the last call.
+    /// - Parameter body: A closure that receives the number of records examined since the last
+    ///   call.
     package init(_ body: @escaping @Sendable (Int) -> Void) { self.body = body }
 
     func report(_ count: Int) { body(count) }
 }
 
-/// Support for cancelling fetches together with their task.
+/// Support for ending fetches together with their task.
 package enum FetchCancellation {
     /// The number of records or entries that a fetch examines between checks for cancellation.
     package static let stride = 4096
 
     /// The receiver of progress reports of this task's fetches, if any.
     ///
-    /// Databases that filter and sort in their own engine do not report progress.
+    /// A database that filters and sorts in its own engine does not report the progress of fetches.
     @TaskLocal package static var progress: FetchProgress?
 
     /// The error that a fetch throws in a cancelled task.
@@ -36,7 +37,8 @@ package enum FetchCancellation {
 extension Array {
     /// Sorts like `sort(by:)`.
     ///
-    /// Throws `cancelled` soon after the task is cancelled. The elements are then in any order.
+    /// Throws `cancelled` soon after the task is cancelled. After this error, the elements are in
+    /// any order.
     mutating func sortUnlessCancelled(by precedes: (Element, Element) -> Bool) throws(StoreError) {
         var comparisonCount = 0
         do {

@@ -2,13 +2,14 @@ package import RoostCore
 
 /// The records of a source that match a filter.
 ///
-/// Fast conditions on the record alone are checked in place. Other conditions are checked on
-/// copies, because they may take long or read other objects, and a store may hold locks while a
+/// Fast conditions on the record alone are checked in place. Other conditions may take long or read
+/// other objects. They are checked on copies of records, because a store may hold locks while a
 /// record is visited.
 package final class MatchingRecords: RecordVisitor {
     /// The initial number of records to copy at once.
     ///
-    /// Each further round copies four times as many, up to a full batch.
+    /// Each later round may copy four times as many records as the round before, up to a full
+    /// batch.
     private static let firstCandidateCount = 16
     /// The number of copies to check between checks for cancellation.
     private static let candidatesPerLook = 64
@@ -24,8 +25,9 @@ package final class MatchingRecords: RecordVisitor {
     private var askedCount = 0
     private var candidateLimit = MatchingRecords.firstCandidateCount
     private var isAtEnd = false
-    /// An error of the source or `cancelled`, to throw after the preceding records were passed to
-    /// the caller.
+    /// An error that ended a search for candidates.
+    ///
+    /// The error is thrown after the candidates that were found before it are checked.
     private var pendingError: StoreError?
 
     /// Prepares a pass over the matching records.
@@ -47,7 +49,7 @@ package final class MatchingRecords: RecordVisitor {
     /// - Returns: False after the last record, and on every later call.
     /// - Throws: The errors of ``RecordVisitor/visit(_:)`` and ``RecordMatcher/matches(_:)``;
     ///   `cancelled`. After an error with a damaged object, the next call continues after that
-    ///   object. After any other error no records follow.
+    ///   object. After any other error, no records follow.
     package func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         guard matcher.isQuick else { return try visitCandidates(body) }
         let (quick, evaluator, source) = (matcher.quick, matcher.evaluator, source)
@@ -102,7 +104,7 @@ package final class MatchingRecords: RecordVisitor {
         }
     }
 
-    /// Counts the remaining matching records, up to `enough`.
+    /// Counts the remaining matching records, and stops when the count is `enough`.
     func count(upTo enough: Int) throws(StoreError) -> Int {
         var matches = 0
         guard enough > 0 else { return 0 }
@@ -128,9 +130,9 @@ package final class MatchingRecords: RecordVisitor {
 
     /// Examines the records of the source, and regularly checks whether the task was cancelled.
     ///
-    /// - Parameter next: Examines and counts up to ``FetchCancellation/stride`` records, because
-    ///   one call for each record would be slower. Returns whether there are more records, and
-    ///   whether to continue.
+    /// - Parameter next: A closure that examines up to ``FetchCancellation/stride`` records,
+    ///   because one call for each record would be slower. It adds the number of records to its
+    ///   argument. It returns whether the source has more records, and whether to continue.
     /// - Returns: False after the last record.
     /// - Throws: The errors of `next`; `cancelled`.
     @inline(__always)

@@ -1,15 +1,15 @@
 public import RoostCore
 
-/// Executes any fetch request by reading the records in sequence.
+/// A cursor that executes any fetch request by reading the records in sequence.
 ///
 /// Without sort descriptors, records are streamed. With an order and a limit, the fetch buffers at
 /// most 2 × (offset + limit) records plus about two batches. With an order and no limit, it buffers
-/// all matching records. If the order needs keys (``RecordSortOrder/needsKeys``), the fetch also
-/// buffers a key for each buffered record.
+/// all matching records. If the order needs computed sort keys (``RecordSortOrder/needsKeys``), the
+/// fetch also buffers the sort key of each buffered record.
 public final class ScanningFetch: FillingRecordCursor {
     private let source: MatchingRecords
     private let order: RecordSortOrder
-    /// The sort by computed keys; nil if the records can be compared directly.
+    /// The sort by computed sort keys; nil if the records can be compared directly.
     private let keyed: KeyedSort?
     private let offset: Int
     private let limit: Int?
@@ -19,8 +19,9 @@ public final class ScanningFetch: FillingRecordCursor {
     private var kept: RecordBatch
     /// The order of the buffered records; nil until all records were read.
     private var keptOrder: [Int]?
-    /// A copy of the last record that the result can still contain; empty until enough records were
-    /// read.
+    /// A copy of the last record, in the requested order, that the result can still contain.
+    ///
+    /// Empty until enough records were read. Records that come after this copy are skipped.
     private var bound: RecordBatch
 
     /// Prepares a fetch over the records of a cursor.
@@ -30,8 +31,8 @@ public final class ScanningFetch: FillingRecordCursor {
     ///   - model: The model of the store.
     ///   - source: The records of the requested entity in ascending key order. Records of other
     ///     entities are skipped.
-    ///   - graph: The source of related objects. Without it, a predicate that uses related objects
-    ///     throws `unsupported`.
+    ///   - graph: The source of related objects. Without a graph, a predicate that uses related
+    ///     objects throws `unsupported`.
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`, `limitExceeded`; see
     ///   ``RecordFilter`` and ``RecordSortOrder``.
     public convenience init(

@@ -4,10 +4,11 @@ public import RoostCore
 ///
 /// Use it for stores without indexes, such as files of foreign formats and stores of a few thousand
 /// objects. A conforming type implements ``StoreSnapshot/records(of:after:)``. If the model has
-/// to-many relationships without a to-one inverse, it also implements
-/// ``StoreSnapshot/links(of:after:)``. The default implementations of lookups and fetches read a
-/// whole hierarchy, or all links of a relationship. Implement a method if your store has a faster
-/// way.
+/// to-many relationships without a to-one inverse, the type must also implement
+/// ``StoreSnapshot/links(of:after:)``.
+///
+/// The default implementations of lookups and fetches read a whole hierarchy, or all links of a
+/// relationship. Implement such a method yourself if your store has a faster way.
 public protocol ScanningSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot {
     /// Throws `closed` if the snapshot or the store is closed.
     func requireOpen() throws(StoreError)
@@ -44,7 +45,7 @@ extension ScanningSnapshot {
     /// Reads the records with the given IDs, in the order of the IDs.
     ///
     /// - Complexity: O(*n*), where *n* is the number of records of the hierarchies of the IDs. The
-    ///   found records are in memory.
+    ///   found records are kept in memory.
     public func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {
         try requireOpen()
         return try LookupCursor(self, ids: ids)
@@ -62,15 +63,16 @@ extension ScanningSnapshot {
         return ListedLinks(self, relationship: try model.requireRelationship(relationship).number, links: [])
     }
 
-    /// Reads the links of an object, sorted by key or, if the relationship is ordered, by position
-    /// and key.
+    /// Reads the links of an object, sorted by destination key.
+    ///
+    /// The links of an ordered relationship are sorted by position, then by destination key.
     ///
     /// If the relationship has a to-one inverse, any damaged record of the destination's hierarchy
-    /// is an error, because it may be one of the destinations.
+    /// is an error, because that record may be one of the destinations.
     ///
-    /// - Complexity: O(*n*), where *n* is the number of records of the object's hierarchy, plus the
-    ///   records of the destination (with a to-one inverse) or the links of the relationship. The
-    ///   object's links are in memory.
+    /// - Complexity: O(*n* + *m*), where *n* is the number of records of the object's hierarchy.
+    ///   With a to-one inverse, *m* is the number of records of the destination entity; otherwise,
+    ///   *m* is the number of links of the relationship. The object's links are kept in memory.
     public func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
         try requireOpen()
         let relationship = try model.requireRelationship(relationship)
@@ -113,7 +115,7 @@ extension ScanningSnapshot {
 
     /// Returns the plan of a scan.
     ///
-    /// If `executing` is true, executes the scan and adds the number of records read.
+    /// If `executing` is true, executes the scan and adds the number of records read to the plan.
     public func explain(_ request: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
         try requireOpen()
         var plan = FetchPlan.scan(request)
@@ -129,7 +131,7 @@ extension ScanningSnapshot {
     // MARK: Reading everything
 
     /// Calls `body` with every intact record of an entity and its subentities, and `onDamage` with
-    /// every damaged one.
+    /// the ID and the error of every damaged record.
     fileprivate func scan(
         _ entity: EntityName, body: (RecordReader) throws(StoreError) -> Void,
         onDamage: (ObjectID, StoreError) throws(StoreError) -> Void
@@ -164,7 +166,7 @@ extension ScanningSnapshot {
             if relationship.isOrdered, let place = record.layout.field(orderName) { order = record.integer(place) }
             links.append(Link(key, record.key, order: order))
         } onDamage: { (_, error) throws(StoreError) in
-            // The damaged record may refer to the object.
+            // The damaged record may refer to the object, so the links would be incomplete.
             throw error.withoutDamagedObject
         }
         return links

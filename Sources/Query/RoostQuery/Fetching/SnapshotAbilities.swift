@@ -1,18 +1,19 @@
 public import RoostCore
 
-// Optional abilities of snapshots for compiled requests. Each is a separate protocol. Programs call
-// extensions of `StoreSnapshot`, which use the ability of a conforming snapshot and otherwise a
-// default implementation.
+// Optional abilities of snapshots for compiled requests. Each ability is a separate protocol. Programs call
+// extensions of `StoreSnapshot`, which use the ability of a conforming snapshot and otherwise a default
+// implementation.
 
 /// A snapshot that accepts compiled requests, so that no request is compiled twice.
 ///
-/// A conforming type implements these two methods. The default implementations of `fetch` and
-/// `count` of `StoreSnapshot` then call them.
+/// A conforming type implements these two methods. ``StoreSnapshot/fetch(_:)`` and
+/// ``StoreSnapshot/count(_:)`` then have default implementations, which call the two methods.
 public protocol CheckedFetchingSnapshot: StoreSnapshot {
     /// Reads the records that a request returns, in the requested order; see
     /// ``StoreSnapshot/fetch(_:)``.
     ///
-    /// - Throws: Also `modelMismatch` for a request that was compiled for another model.
+    /// - Throws: The errors of a fetch, and `modelMismatch` for a request that was compiled for
+    ///   another model.
     func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor
 
     /// Counts the records that ``fetch(_:)`` returns; see ``StoreSnapshot/count(_:)``.
@@ -26,9 +27,10 @@ public protocol ExplainingSnapshot: StoreSnapshot {
     /// - Parameters:
     ///   - request: The request.
     ///   - executing: Whether to execute the fetch too, and to count the records and index entries
-    ///     that it examines.
+    ///     that the fetch examines.
     /// - Returns: The plan.
-    /// - Throws: The errors of a fetch. If `executing` is true, also the errors of its cursor.
+    /// - Throws: The errors of a fetch. If `executing` is true, also the errors of the fetch's
+    ///   cursor.
     func explain(_ request: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan
 }
 
@@ -47,8 +49,8 @@ package protocol VisitableSnapshot: StoreSnapshot {
     /// Returns a visitor of the records that the request returns.
     ///
     /// - Parameter request: A request without order, limit or offset.
-    /// - Returns: The records in ascending key order; nil if this snapshot cannot show records in
-    ///   place.
+    /// - Returns: The visitor, which shows the records in ascending key order; nil if this snapshot
+    ///   cannot show records in place.
     /// - Throws: The errors of a fetch.
     func makeVisitor(_ request: CheckedFetchRequest) throws(StoreError) -> (any RecordVisitor)?
 }
@@ -57,13 +59,15 @@ package protocol VisitableSnapshot: StoreSnapshot {
 package protocol AggregatingSnapshot: StoreSnapshot {
     /// Computes aggregates of whole numbers over all objects that the request returns.
     ///
-    /// After an error, the caller reads the objects, which may throw another error.
+    /// After an error, the caller reads the objects instead. Reading them may throw another error.
     ///
     /// - Parameters:
-    ///   - aggregates: The aggregates to compute, of attributes of the request's entity.
+    ///   - aggregates: The aggregates to compute. Each one is of an attribute of the request's
+    ///     entity.
     ///   - request: A request without limit and offset. The order is ignored.
-    /// - Returns: The numbers, in the order of `aggregates`, with nil for an aggregate without
-    ///   values; nil if this snapshot cannot compute all of them exactly.
+    /// - Returns: The results in the order of `aggregates`, with nil for an aggregate without
+    ///   values. Returns nil instead of the array if this snapshot cannot compute all aggregates
+    ///   exactly.
     /// - Throws: The errors of a fetch and its cursor.
     func computeNumbers(
         _ aggregates: [WholeNumberAggregate], of request: CheckedFetchRequest
@@ -86,7 +90,8 @@ extension StoreSnapshot {
     /// Reads the records that a compiled request returns, in the requested order; see
     /// ``StoreSnapshot/fetch(_:)``.
     ///
-    /// - Throws: Also `modelMismatch` for a request that was compiled for another model.
+    /// - Throws: The errors of a fetch, and `modelMismatch` for a request that was compiled for
+    ///   another model.
     package func fetch(checked request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor {
         if let snapshot = self as? any CheckedFetchingSnapshot { return try snapshot.fetch(request) }
         try request.requireModel(model)
@@ -95,7 +100,8 @@ extension StoreSnapshot {
 
     /// Counts the records that a compiled request returns; see ``StoreSnapshot/count(_:)``.
     ///
-    /// - Throws: Also `modelMismatch` for a request that was compiled for another model.
+    /// - Throws: The errors of a fetch, and `modelMismatch` for a request that was compiled for
+    ///   another model.
     package func count(checked request: CheckedFetchRequest) throws(StoreError) -> Int {
         if let snapshot = self as? any CheckedFetchingSnapshot { return try snapshot.count(request) }
         try request.requireModel(model)
@@ -104,7 +110,7 @@ extension StoreSnapshot {
 
     /// Returns the plan of ``StoreSnapshot/fetch(_:)`` for a request.
     ///
-    /// If the snapshot is not an ``ExplainingSnapshot``, returns the plan that reads all objects of
+    /// If the snapshot is not an ``ExplainingSnapshot``, returns a plan that reads all objects of
     /// the entity.
     ///
     /// - Parameters:
@@ -112,7 +118,7 @@ extension StoreSnapshot {
     ///   - executing: Whether to execute the fetch too.
     /// - Returns: The plan, which may change with every release, unlike the result of the fetch.
     /// - Throws: The errors of ``StoreSnapshot/fetch(_:)``. If `executing` is true, also the errors
-    ///   of its cursor.
+    ///   of the fetch's cursor.
     public func explain(_ request: FetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
         try explain(checked: try CheckedFetchRequest(request, model: model), executing: executing)
     }
@@ -156,8 +162,8 @@ extension StoreSnapshot {
         try (self as? any VisitableSnapshot)?.makeVisitor(request)
     }
 
-    /// Computes aggregates of whole numbers over all objects of a request; nil if the snapshot
-    /// cannot compute all of them.
+    /// Computes aggregates of whole numbers over all objects of a request; returns nil if the
+    /// snapshot cannot compute all aggregates.
     package func wholeNumbers(
         _ aggregates: [WholeNumberAggregate], of request: CheckedFetchRequest
     ) throws(StoreError) -> [Int64?]? {

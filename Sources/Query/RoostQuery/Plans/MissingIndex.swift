@@ -2,15 +2,15 @@ package import RoostCore
 
 /// Finds an attribute for which an index would make a request faster.
 package enum MissingIndex {
-    /// Returns the first attribute, in the form `Artist.country`, that a condition compares without
-    /// an index.
+    /// Returns the first attribute that a condition compares without an index, for example
+    /// `Artist.country`.
     ///
     /// - Parameters:
     ///   - plan: The plan of the request.
     ///   - request: The request with the condition.
     ///   - model: The model of the store.
-    /// - Returns: The attribute; nil if the store uses an index or a relationship, or if an index
-    ///   would not help.
+    /// - Returns: The attribute; nil if the plan already uses an index or a relationship, or if no
+    ///   new index would help.
     package static func attribute(
         _ plan: FetchPlan, for request: FetchRequest, model: ManagedObjectModel
     ) -> String? {
@@ -34,7 +34,7 @@ package enum MissingIndex {
         return nil
     }
 
-    /// Whether an index can find the matching objects in one or a few contiguous ranges.
+    /// Whether the matching objects would be in one or a few contiguous ranges of an index.
     private static func canUseIndex(_ comparison: FetchRequest.Comparison) -> Bool {
         guard comparison.options.isEmpty, comparison.modifier != .all else { return false }
         switch comparison.operator {
@@ -43,7 +43,7 @@ package enum MissingIndex {
         }
     }
 
-    /// Whether an index or a uniqueness constraint of the entity has the given property first.
+    /// Whether an index or a uniqueness constraint of the entity begins with the given property.
     package static func isIndexed(_ name: String, of entity: ManagedObjectModel.Entity) -> Bool {
         entity.fetchIndexes.contains { $0.declaration.elements.first?.property == name }
             || entity.uniquenessConstraints.contains { $0.attributes.first == name }

@@ -1,7 +1,7 @@
 package import RoostCore
 
-/// The derived attributes of a model as expressions, with the path to the objects on which each
-/// depends.
+/// The derived attributes of a model, each with its expression and the path to the objects that the
+/// expression reads.
 ///
 /// The supported forms are those of Core Data: `now()`, paths of to-one relationships, the
 /// functions `canonical:`, `uppercase:` and `lowercase:`, and counts and aggregates of a to-many
@@ -57,9 +57,10 @@ package struct DerivedAttributes: Sendable {
     package let count: Int
     /// The length of the longest chain in which each derived attribute depends on the next.
     ///
-    /// Attributes that depend on each other in a circle count once.
+    /// If attributes depend on each other in a circle, each attribute of the circle counts once.
     package let chainLength: Int
-    /// For each entity number, whether attributes of other objects depend on objects of the entity.
+    /// For each entity number, whether derived attributes of other objects depend on objects of the
+    /// entity.
     private let sources: [Bool]
     /// The relationships through which an attribute reads a property of another object.
     package let readRelationships: [ManagedObjectModel.Relationship]

@@ -3,11 +3,11 @@ public import RoostCore
 extension FetchRequest.Predicate {
     /// Returns the predicate with its variables replaced by values.
     ///
-    /// The variable of a SUBQUERY is not replaced inside the SUBQUERY.
+    /// The variable of a SUBQUERY is not replaced in the condition of the SUBQUERY.
     ///
-    /// - Parameter variables: The values by the names of the variables, without `$`. Additional
-    ///   values are ignored.
-    /// - Returns: The predicate, without variables except those of SUBQUERY.
+    /// - Parameter variables: The value of each variable, by the variable's name without `$`.
+    ///   Additional values are ignored.
+    /// - Returns: The predicate, in which only the variables of SUBQUERY remain.
     /// - Throws: `invalidRequest` if a variable has no value.
     public func substituting(_ variables: [String: Value]) throws(StoreError) -> Self {
         try substituting(Substitution(values: variables))

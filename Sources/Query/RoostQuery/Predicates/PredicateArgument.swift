@@ -1,12 +1,12 @@
 public import Foundation
 public import RoostCore
 
-/// A Swift value that can be used in a predicate: for placeholders such as `%@`, and as the right
-/// operand of operators.
+/// A Swift value that can be used in a predicate: for a placeholder such as `%@`, in an
+/// interpolation, or as the right side of a comparison.
 ///
 /// Strings, numbers, booleans, dates, data, UUIDs, URLs, object IDs, ``Value`` itself, and arrays,
-/// sets and optionals of them conform. Values are never converted to other types, such as strings
-/// to dates.
+/// sets and optionals of them conform. A value is never converted to another type: a string, for
+/// example, does not become a date.
 ///
 /// ```swift
 /// enum Genre: String, PredicateArgument {

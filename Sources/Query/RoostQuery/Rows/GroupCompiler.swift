@@ -2,7 +2,8 @@ internal import RoostCore
 
 /// Compiles the columns of grouped rows.
 ///
-/// Grouping keys and aggregates become variables of a program, which then needs no records.
+/// In the compiled program, grouping keys and aggregates are variables. So the program can run
+/// without records.
 struct GroupCompiler {
     private let properties: [FetchRequest.FetchedProperty]
     private let keys: [FetchRequest.Expression]
@@ -10,7 +11,7 @@ struct GroupCompiler {
     private let model: ManagedObjectModel
     /// The compiler for the expressions that compute keys and aggregates from records.
     private(set) var records: RowCompiler
-    /// The compiler for expressions of keys and aggregates.
+    /// The compiler for expressions in which keys and aggregates are variables.
     private var compiler: PredicateCompiler
     private(set) var keySources: [RowSource] = []
     private var keyTypes: [PredicateType] = []
@@ -33,7 +34,7 @@ struct GroupCompiler {
         compiler = PredicateCompiler(model: model, entity: entity, isShallow: isShallow)
     }
 
-    /// The program that evaluates columns and the condition.
+    /// The program that evaluates the columns and the condition on groups.
     var program: PredicateProgram { PredicateProgram(compiler.parts, model: model) }
 
     mutating func compileKeys() throws(StoreError) {
@@ -103,7 +104,7 @@ struct GroupCompiler {
 
     // MARK: Rewriting
 
-    /// The context of an expression.
+    /// The part of the request that contains an expression.
     private enum Place {
         case column(String)
         case order(String)
@@ -119,7 +120,7 @@ struct GroupCompiler {
 
     /// Replaces keys and aggregates with variables.
     ///
-    /// Throws if the expression contains properties that are neither keys nor in aggregates.
+    /// Throws if the expression contains a property that is neither a key nor inside an aggregate.
     private mutating func rewrite(
         _ expression: FetchRequest.Expression, place: Place, depth: Int = 0
     ) throws(StoreError) -> FetchRequest.Expression {
@@ -243,8 +244,10 @@ struct GroupCompiler {
 }
 
 extension FetchRequest.Expression {
-    /// Returns the function and its argument if this is an aggregate: a function of many values
-    /// whose argument has one value for each object.
+    /// Returns the function and its argument if the expression is an aggregate; otherwise nil.
+    ///
+    /// In an aggregate, the function takes many values, and the argument has one value for each
+    /// object.
     func aggregate(
         _ compiler: inout RowCompiler
     ) throws(StoreError) -> (FetchRequest.Function, FetchRequest.Expression)? {
@@ -309,8 +312,7 @@ extension FetchRequest.Expression {
     /// object.
     static func manyOfEach(_ names: [String]) -> String {
         let (name, rest) = (names.first ?? "", Array(names.dropFirst()))
-        // The suggested path aggregates the values of each object, or counts them if they are
-        // objects.
+        // For each object, the suggested path aggregates the values, or counts the related objects.
         let each = name == "@count" || rest.count == 1 ? rest + ["@count"] : rest.dropLast() + [name] + rest.suffix(1)
         let function = FetchRequest.Expression.keyPath([name, "x"]).withFunctions.label.prefix { $0 != "(" }
         let whole = name == "@count" ? "sum" : function
@@ -318,8 +320,9 @@ extension FetchRequest.Expression {
             "'\(rest.joined(separator: "."))' has many values for each object, and '\(name)' of a group takes one; write \(whole)(\(each.joined(separator: ".")))."
     }
 
-    /// The expression with an operator at the beginning of a path replaced by a function:
-    /// `@sum.length` becomes `sum(length)`.
+    /// The expression, with a function instead of an operator at the beginning of a path.
+    ///
+    /// For example, `@sum.length` becomes `sum(length)`.
     var withFunctions: FetchRequest.Expression {
         guard case .keyPath(let names) = self, let first = names.first,
             let collectionOperator = FetchRequest.CollectionOperator(rawValue: first)

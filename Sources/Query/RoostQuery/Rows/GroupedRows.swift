@@ -24,7 +24,7 @@ final class GroupedRows: RowCursor {
     private var isAtEnd = false
     private var given = 0
 
-    /// The objects of the groups.
+    /// The source of the objects to group.
     struct Source {
         /// The snapshot, which may compute aggregates over all objects.
         let snapshot: any StoreSnapshot
@@ -46,7 +46,7 @@ final class GroupedRows: RowCursor {
         batch.removeAll()
         batch.columns = columns
         guard !isAtEnd else { return false }
-        // After a damaged object, the next call continues reading.
+        // If a damaged object ended the previous call, this call continues reading.
         if !isRead {
             if asked || !ask() { try readAll() }
             isRead = true
@@ -71,7 +71,8 @@ final class GroupedRows: RowCursor {
     ///
     /// Returns false if the request has groups, or if the store cannot compute all aggregates.
     ///
-    /// Ignores errors, because the caller then reads the objects, and so finds any damaged object.
+    /// Returns false after an error too. The caller then reads the objects, and so finds any
+    /// damaged object.
     private func ask() -> Bool {
         asked = true
         var questions: [WholeNumberAggregate] = []
@@ -194,7 +195,7 @@ final class GroupedRows: RowCursor {
 }
 
 extension RowPlan.Grouping {
-    /// Whether a column is an expression of keys and aggregates.
+    /// Whether any column must be computed from keys and aggregates.
     var hasExpressions: Bool {
         columns.contains { column in
             if case .expression = column { return true }

@@ -11,7 +11,8 @@ struct KeyTable {
     private var hashes: [UInt64] = []
     /// A hash table of key numbers.
     ///
-    /// Each number was put into the first free place at or after its hash; −1 marks a free place.
+    /// Each number was put into the first free place at or after the place that the key's hash
+    /// selects. −1 marks a free place.
     private var places = [Int32](repeating: -1, count: 64)
 
     var count: Int { ends.count }

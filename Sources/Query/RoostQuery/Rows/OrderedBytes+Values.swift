@@ -53,8 +53,9 @@ extension OrderedBytes {
         }
     }
 
-    /// Appends a number so that numbers of all types are ordered by value: the nearest double,
-    /// followed by the exact decimal value.
+    /// Appends a number as the nearest double, followed by the exact decimal value.
+    ///
+    /// So numbers of all types are ordered by value.
     private static func append(number: PredicateOperand, to key: inout [UInt8]) {
         switch number {
         case .integer(let number):

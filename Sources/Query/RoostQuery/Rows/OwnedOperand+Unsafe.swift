@@ -33,7 +33,7 @@ struct OwnedOperand {
         (constant, self.operand) = (copy, .bytes(UnsafeRawBufferPointer(copy.memory)))
     }
 
-    /// Runs `body` with the operand, whose bytes stay valid meanwhile.
+    /// Runs `body` with the operand, and keeps the operand's bytes valid until `body` returns.
     func withOperand<Result>(_ body: (PredicateOperand) -> Result) -> Result {
         withExtendedLifetime(constant) { body(operand) }
     }

@@ -27,13 +27,15 @@ protocol WholeNumberRowAggregate: RowAggregate {
 
     /// Sets the only group's value from the results for ``questions``.
     ///
-    /// No records are added in this case.
+    /// The caller then adds no records.
     func take(_ answers: [Int64?])
 }
 
-/// An aggregate of one of the record's own fields, so that records can be read in place.
+/// An aggregate of a field that each record itself contains.
+///
+/// So records can be read in place.
 protocol FieldAggregate: RowAggregate {
-    /// Adds to the only group the records that `show` visits.
+    /// Visits records with `show`, and adds each record to the only group.
     func add(_ show: ((RecordReader) -> Void) throws(StoreError) -> Void) throws(StoreError)
 }
 
@@ -46,7 +48,7 @@ extension FieldAggregate {
 
 /// The number of objects.
 ///
-/// Null arguments are counted too.
+/// An object counts even if the argument of the function is null.
 final class CountAggregate: WholeNumberRowAggregate {
     private var counts: [Int64] = []
     let questions: [WholeNumberAggregate] = [.objects]
@@ -197,7 +199,7 @@ final class WholeExtremeAggregate: WholeNumberRowAggregate, FieldAggregate {
     }
 }
 
-/// An aggregate of any function except count, and of any values.
+/// An aggregate with any function except count, over values of any type.
 ///
 /// Minimum and maximum store one value for each group. Median, mode and standard deviation store
 /// all values.

@@ -41,7 +41,7 @@ public struct RowBatch: Sendable {
         return self[row, index]
     }
 
-    /// Returns the values of a row that are not null, by column name.
+    /// Returns the non-null values of a row, by column name.
     public func values(at row: Int) -> [String: Value] {
         var values: [String: Value] = [:]
         for (index, name) in columns.enumerated() where !self[row, index].isNull { values[name] = self[row, index] }

@@ -18,8 +18,8 @@ struct RowCompiler {
         compiler = PredicateCompiler(model: model, entity: entity, isShallow: isShallow)
     }
 
-    /// Throws if the program has too many nodes, or if `depth` is too deep in general or for the
-    /// caller's stack.
+    /// Throws if the program has too many nodes, or if `depth` exceeds the general limit or the
+    /// limit for the caller's stack.
     func requireDepthHere(_ depth: Int) throws(StoreError) { try compiler.requireDepthHere(depth) }
 
     /// The program to which ``RowSource/expression(_:_:)`` refers.
@@ -62,12 +62,13 @@ struct RowCompiler {
         }
     }
 
-    /// Returns a function that creates an aggregate, and the kind and type of its value.
+    /// Returns a function that creates an aggregate, and the type of the aggregate's value in the
+    /// program and in rows.
     mutating func aggregate(
         _ function: FetchRequest.Function, of argument: FetchRequest.Expression, column: String
     ) throws(StoreError) -> (@Sendable () -> any RowAggregate, PredicateType, AttributeType?) {
         let (source, argumentType) = try source(argument, column: column)
-        // Errors and type are the same as for this function over many values of a single object.
+        // Compile the function as if one object had all values: the errors and the type are the same.
         let type = try compiler.expression(.function(function, [argument])).type
         if function == .count { return ({ CountAggregate() }, type, .integer64) }
         let isOneOfThem = function == .minimum || function == .maximum || function == .mode
@@ -93,7 +94,7 @@ struct Window: Sendable {
     let offset: Int
     let limit: Int?
 
-    /// The number of first rows to compute; nil for all.
+    /// The number of rows to compute, starting with the first; nil for all rows.
     var reach: Int? {
         limit.flatMap { limit in
             let sum = offset.addingReportingOverflow(limit)
@@ -102,7 +103,7 @@ struct Window: Sendable {
     }
 }
 
-/// The compiled rows of a request, with valid names and types.
+/// A compiled request for rows, in which all names and types are valid.
 struct RowPlan: Sendable {
     /// The content of a column of a grouped row.
     enum GroupedColumn: Sendable {
@@ -124,19 +125,21 @@ struct RowPlan: Sendable {
         /// The slots of the aggregates' variables in the program.
         var aggregateSlots: [Int] = []
         var having: PredicateProgram.Index?
-        /// The program for columns and the condition.
+        /// The program for the columns and the condition on groups.
         ///
         /// The program's variables are the keys and aggregates of a group.
         var program: PredicateProgram
-        /// Whether there is exactly one row, even without objects, because the request has
-        /// aggregates without groups.
+        /// Whether all objects are one group, because the request has aggregates but no keys.
+        ///
+        /// This group has a row even without objects.
         var isWhole: Bool
     }
 
     /// The names of the columns to return.
     let columns: [String]
-    /// The sources of the columns, followed by columns that are used only for sorting; empty for
-    /// groups.
+    /// The sources of the returned columns and then of columns that are used only for sorting.
+    ///
+    /// Grouped rows have ``grouping`` instead.
     var sources: [RowSource] = []
     var grouping: Grouping?
     /// The program that evaluates expressions for records.

@@ -12,15 +12,16 @@ enum RowSource: Sendable {
 
 /// A path through to-one relationships to a field.
 struct RowPath: Sendable {
-    /// One relationship: the slots of its reference by entity number, and the root of the
-    /// destination's hierarchy.
+    /// A to-one relationship of the path.
     struct Step: Sendable {
+        /// The slots of the relationship's reference, by entity number.
         let slots: PlainArray<FieldSlot?>
+        /// The root entity of the destination's hierarchy.
         let root: Int
     }
 
     let steps: [Step]
-    /// The field at the end, by entity number.
+    /// The field at the end of the path, by the number of the entity that contains the field.
     let fields: [RecordLayout.Field?]
     let slots: PlainArray<FieldSlot?>
     let kind: RecordLayout.Field.Kind
@@ -63,9 +64,9 @@ struct RowPath: Sendable {
 }
 
 extension RowPath {
-    /// Reads the objects along the path in few calls, before the path is followed from each record.
+    /// Reads the objects along the paths of all records in few calls.
     ///
-    /// Ignores errors, because following the path reports them again.
+    /// Ignores errors, because they occur again when the path is followed from each record.
     func prefetch(for records: RecordBatch, evaluator: PredicateEvaluator) {
         var keys: [Int64] = []
         for (index, step) in steps.enumerated() {
@@ -125,7 +126,7 @@ extension RowSource {
 
     /// Returns the value as an operand.
     ///
-    /// The operand's bytes are valid until the next record begins.
+    /// The operand's bytes are valid until the evaluator begins the next record.
     func operand(of record: RecordReader, evaluator: PredicateEvaluator) -> PredicateOperand {
         switch self {
         case .object: return .object(root: record.model.entities[record.entityNumber].root, key: record.key)
@@ -140,9 +141,9 @@ extension RowSource {
         }
     }
 
-    /// Appends bytes that are the same for equal values, as a grouping key.
+    /// Appends the value to a grouping key, as bytes that are the same for equal values.
     func append(of record: RecordReader, evaluator: PredicateEvaluator, to key: inout [UInt8]) {
-        // A composite is appended with the values of all elements.
+        // A composite is appended as a value, because its operand does not contain the elements.
         if type == .composite {
             return OrderedBytes.append(
                 value(of: record, evaluator: evaluator), options: [], model: record.model, to: &key)
@@ -159,7 +160,7 @@ extension RowSource {
         }
     }
 
-    /// The path, if it is a field of the record itself; nil otherwise.
+    /// The path if its field is in the record itself; otherwise nil.
     var localPath: RowPath? {
         if case .path(let path) = self, path.steps.isEmpty { return path }
         return nil

@@ -2,9 +2,9 @@ internal import RoostCore
 
 // The stages after rows are created: sorting, removal of duplicates, then offset and limit.
 
-/// A cursor that sorts rows by keys of their values.
+/// A cursor that sorts rows by the values of some columns.
 ///
-/// Rows with equal keys keep their order.
+/// Rows with equal values in these columns keep their order.
 ///
 /// If only the first rows are needed, the cursor buffers at most two batches plus twice the number
 /// of needed rows. Otherwise it buffers all rows.
@@ -34,7 +34,7 @@ final class SortedRows: RowCursor {
     ///   - columns: The columns to return, which are the first columns of the source.
     ///   - levels: The order, most significant first.
     ///   - needed: The number of first rows that are needed; nil for all.
-    ///   - model: The model of the objects whose IDs are values.
+    ///   - model: The model for object IDs in the rows.
     init(_ source: any RowCursor, columns: [String], levels: [Level], needed: Int?, model: ManagedObjectModel) {
         (self.source, self.columns, self.levels, self.needed) = (source, columns, levels, needed)
         self.model = model
@@ -85,7 +85,7 @@ final class SortedRows: RowCursor {
     }
 }
 
-/// A cursor that removes duplicate rows, keeping the first.
+/// A cursor that returns only the first of equal rows.
 ///
 /// Values are equal if sorting treats them as equal: for example all NaNs, both zeros, or two IDs
 /// with the same key and different entities of one hierarchy.

@@ -14,8 +14,8 @@ final class KeyedSort {
     /// The maximum number of records that were buffered at once.
     private(set) var highestKeptCount = 0
     private var keys = SortKeys()
-    /// The sort key after which no record can be in the result; empty until enough records were
-    /// read.
+    /// The highest sort key that a record of the result can have; empty until enough records have
+    /// been read.
     private var bound = SortKeys()
     /// The object key of the record whose sort key is in ``bound``.
     private var boundKey: Int64 = 0
@@ -43,7 +43,7 @@ final class KeyedSort {
     /// Implements ``FillingRecordCursor/fill(_:)``.
     func fill(_ batch: inout RecordBatch) throws(StoreError) -> Bool {
         if order == nil {
-            // After a damaged record, the next call continues reading.
+            // If a damaged record ended the previous call, this call continues reading.
             try readAll()
             order = try positions()
         }

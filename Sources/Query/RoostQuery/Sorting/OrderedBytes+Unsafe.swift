@@ -1,8 +1,9 @@
 internal import Foundation
 internal import RoostCore
 
-/// Encodes values as keys for sorting, grouping and distinct rows: comparing the bytes as unsigned
-/// numbers gives the order of the values.
+/// An encoding of values as keys for sorting, grouping and distinct rows.
+///
+/// Comparing the keys' bytes as unsigned numbers gives the order of the values.
 ///
 /// Null precedes all values, and NaN follows all numbers. 0.0 and −0.0 have the same bytes, as do
 /// all NaNs. The bytes of a value are never a prefix of the bytes of another value of its type, so
@@ -11,8 +12,8 @@ enum OrderedBytes {
     /// Appends the value of a record's field.
     ///
     /// - Parameters:
-    ///   - slot: The field. A reference is encoded as its key, an object ID as its key and
-    ///     hierarchy.
+    ///   - slot: The field. A reference is encoded as the object's key, and an object ID as the
+    ///     object's key and root entity.
     ///   - record: The record.
     ///   - options: The options for folding and comparing text.
     ///   - key: The key to append to.
@@ -55,7 +56,7 @@ enum OrderedBytes {
         }
     }
 
-    /// Appends bytes and their terminator.
+    /// Appends bytes, in which each 0 is escaped, and a terminator.
     @inline(__always)
     static func append(_ bytes: some Sequence<UInt8>, to key: inout [UInt8]) {
         for byte in bytes {

@@ -1,9 +1,10 @@
 package import RoostCore
 
-/// Determines whether single records match a request, and their position in the requested order.
+/// An examiner of single records: whether each matches a request, and where it belongs in the
+/// requested order.
 ///
-/// Use an examiner, from one thread at a time, to update a result when objects change. It caches
-/// related objects.
+/// Use an examiner to update a result when objects change. An examiner caches related objects, and
+/// must be used by only one thread at a time.
 package final class RecordExaminer {
     private let matcher: RecordMatcher
     private let encoder: SortKeyEncoder

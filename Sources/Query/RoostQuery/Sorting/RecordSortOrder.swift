@@ -5,7 +5,7 @@ package import RoostCore
 /// Nulls precede all values, NaN follows all numbers, and 0.0 equals −0.0. Text is ordered by code
 /// point, data and UUIDs by their bytes. Records with equal values are in ascending order of their
 /// object keys. An order through relationships, or of folded or localized text, needs sort keys
-/// (``needsKeys``). The results define the meaning of sort descriptors for every store.
+/// (``needsKeys``). This order defines the meaning of sort descriptors for every store.
 package struct RecordSortOrder: Sendable {
     /// The order by one value, for the records of one entity.
     private struct Level {
@@ -14,7 +14,7 @@ package struct RecordSortOrder: Sendable {
         let isAscending: Bool
     }
 
-    /// For each level of the order, one element for each entity of the model.
+    /// The levels of the order, with one element for each level and entity of the model.
     private let levels: PlainArray<Level>
     private let entityCount: Int
     /// The encoder of the sort keys; nil if records can be compared directly.

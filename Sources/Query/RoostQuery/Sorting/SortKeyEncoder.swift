@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// Computes sort keys, for example for orders through to-one relationships or of folded text.
+/// An encoder of sort keys, for example for an order through to-one relationships.
 ///
 /// A key is computed once for each record, not for each comparison.
 struct SortKeyEncoder: Sendable {

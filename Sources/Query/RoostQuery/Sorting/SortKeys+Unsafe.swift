@@ -43,9 +43,9 @@ struct SortKeys: Sendable {
 
     /// Returns the indexes of the keys in ascending order.
     ///
-    /// `tie` orders equal keys.
+    /// `tie` orders the indexes of equal keys.
     ///
-    /// - Throws: `cancelled` if the task is cancelled meanwhile.
+    /// - Throws: `cancelled` if the task is cancelled before the end of sorting.
     func sorted(tie: (Int, Int) -> Bool) throws(StoreError) -> [Int] {
         try bytes.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in
             // The first bytes decide most comparisons without access to the keys.

@@ -5,7 +5,8 @@ extension StandardTextOrder {
     ///
     /// The bytes of a text are never a prefix of another text's bytes.
     ///
-    /// - Complexity: O(*n*) in the length of the text. Appends about three times as many bytes.
+    /// - Complexity: O(*n*) in the length of the text. The appended bytes are about three times as
+    ///   long as the text.
     package static func append(_ text: UnsafeRawBufferPointer, to key: inout [UInt8]) {
         TextFolding.withFolded(text, by: [.caseInsensitive, .diacriticInsensitive]) { appendNumeric($0, to: &key) }
         TextFolding.withFolded(text, by: .caseInsensitive) { OrderedBytes.append($0, to: &key) }

@@ -7,8 +7,10 @@ internal import RoostCore
 /// Ties are compared without case, and remaining ties by code point. The order does not depend on a
 /// locale, so it is the same in every store and on every machine.
 package enum StandardTextOrder {
-    /// Returns a negative number, zero or a positive number if `left` precedes, equals (byte for
-    /// byte) or follows `right`.
+    /// Returns a negative number, zero or a positive number if `left` precedes, equals or follows
+    /// `right`.
+    ///
+    /// Only texts with identical bytes are equal.
     package static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         for options in [FetchRequest.Comparison.Options.caseInsensitive.union(.diacriticInsensitive), .caseInsensitive]
         {

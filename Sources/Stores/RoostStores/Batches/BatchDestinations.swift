@@ -17,9 +17,7 @@ struct BatchDestinations {
 
     private var snapshot: any StoreSnapshot
     private let model: ManagedObjectModel
-    /// The results of all lookups.
-    ///
-    /// Nil for an object that does not exist.
+    /// The result of each lookup; nil for an object that does not exist.
     private var found: [ObjectPlace: Destination?] = [:]
     /// For each end, the last position in the snapshot, and the last position that the batch
     /// assigned.
@@ -32,7 +30,7 @@ struct BatchDestinations {
 
     var count: Int { found.count }
 
-    /// The existing objects with their versions.
+    /// The objects that a lookup found, with their versions.
     var references: [ChangeSet.Reference] {
         found.sorted { $0.key < $1.key }.compactMap { place, destination in
             destination.map {
@@ -59,10 +57,9 @@ struct BatchDestinations {
         }
     }
 
-    /// Reads the last positions again, and moves the assigned positions after them.
+    /// Moves the assigned positions so that they follow the last positions in the current snapshot.
     ///
-    /// - Returns: The distance by which the positions of each relationship and object move.
-    ///   Unchanged positions are omitted.
+    /// - Returns: The distances of the positions that move, for each object and relationship.
     /// - Throws: `limitExceeded` if there are not enough positions.
     mutating func movePlaces() throws(StoreError) -> [PlaceMove] {
         var moves: [PlaceMove] = []
@@ -81,7 +78,7 @@ struct BatchDestinations {
         return moves
     }
 
-    /// Returns the first position to assign.
+    /// Returns the first position to assign after the last position in a snapshot.
     private static func first(after last: Int64?) -> Int64 { last.map { $0 == .max ? .max : max(0, $0 + 1) } ?? 0 }
 
     private func lastPlace(
@@ -103,7 +100,7 @@ struct BatchDestinations {
             "Cannot append to '\(relationship.name)': its last place is taken. Give its objects lower places first.")
     }
 
-    /// Looks up the objects with these IDs that were not looked up yet.
+    /// Looks up objects by ID, except objects with a known result.
     mutating func look(up ids: [ObjectID]) throws(StoreError) {
         var missing: [ObjectID] = []
         for id in ids {
@@ -154,7 +151,8 @@ struct BatchDestinations {
     /// Returns a new position after all others in an ordered to-many relationship of an object.
     ///
     /// - Throws: `limitExceeded` after the highest position.
-    /// - Complexity: O(*n*) in the object's destinations at the first call for an object.
+    /// - Complexity: At the first call for an object and relationship, O(*n*) in the destinations;
+    ///   later O(1).
     mutating func nextPlace(
         in relationship: ManagedObjectModel.Relationship, of id: ObjectID
     ) throws(StoreError) -> Int64 {

@@ -6,10 +6,9 @@ internal import RoostQuery
 /// Many records become a bulk load if the rules allow that. Otherwise, all records are one change
 /// set.
 struct BatchInsertion {
-    /// The number of rows that are processed together, so that their destinations are looked up
-    /// together.
+    /// The number of rows whose destinations are looked up together.
     private static let chunkCount = 256
-    /// The size of the records in bytes above which a change set becomes a bulk load.
+    /// The total size of the records, in bytes, above which the insert becomes a bulk load.
     static let changeSetByteCount = 16 << 20
     /// The maximum number of existing destinations that a load caches.
     private static let rememberedCount = 65_536
@@ -17,7 +16,7 @@ struct BatchInsertion {
     private let store: any PersistentStore
     private let rules: ModelRules
     private let model: ManagedObjectModel
-    /// The rules of records, with the time spent on regular expressions.
+    /// The rules of records, which add up the time spent on regular expressions.
     private var recordRules: RecordRules
     private var failures = FailureList()
     /// The missing objects to which rows refer.
@@ -33,7 +32,7 @@ struct BatchInsertion {
     private let needsChangeSet: Bool
     private let byteLimit: Int
     private var known: [String: BatchProperties.Property] = [:]
-    /// For each field, the value if a row does not name the property.
+    /// The value of each field for rows that do not name the field's property.
     private let defaults: [Value]
     private var snapshot: any StoreSnapshot
     private var destinations: BatchDestinations
@@ -46,12 +45,12 @@ struct BatchInsertion {
     private var loader: (any BulkLoader)?
     /// The author for the store's history.
     var author: String?
-    /// The next key of a load.
+    /// The next unused key during a bulk load.
     private var nextKey: Int64 = 0
 
     /// A to-one relationship with its fields.
     ///
-    /// It is a class, because copying a structure for each row costs much more.
+    /// This type is a class, because copying a structure for each row would cost much more.
     private final class Reference {
         let field: RecordLayout.Field
         /// The field for the position in the inverse, or nil if the inverse is not ordered.
@@ -191,7 +190,7 @@ struct BatchInsertion {
             }
         }
         if !failures.isEmpty || !missing.isEmpty {
-            // Nothing will be written, and the other rows are only checked.
+            // After a failure, nothing is written. The remaining rows are only checked.
             records.removeAll()
         } else if let loader {
             try deriveRecords()
@@ -358,13 +357,13 @@ struct BatchInsertion {
 
     private mutating func finish() throws(StoreError) -> Generation {
         if let loader {
-            // A store may wait until no snapshot is open before it publishes the written content.
+            // The snapshot is closed first, because a store may wait until no snapshot is open.
             snapshot.close()
             return try loader.finish().generation
         }
         var isFirst = true
-        // Of concurrent requests that extend one ordered relationship or change one object, only one
-        // succeeds at each attempt.
+        // Concurrent requests conflict if they extend the same ordered relationship or change the same
+        // object. Only one of them succeeds at each attempt, so they get more attempts.
         let attempts = destinations.lastPlaces.isEmpty && !needsChangeSet ? 10 : 100
         return try store.retryingConflicts(attempts: attempts) { () throws(StoreError) in
             if !isFirst {

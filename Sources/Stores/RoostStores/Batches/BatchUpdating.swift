@@ -39,7 +39,7 @@ struct BatchUpdating {
     private let model: ManagedObjectModel
     private let request: BatchUpdateRequest
     private let targets: [(name: String, source: Source)]
-    /// For each entity number, the plan, or nil before its first use.
+    /// The plan for each entity, by entity number; nil before the plan's first use.
     private var plans: [RecordEditing.Plan?]
     private var editing: RecordEditing
     private var changes: ChangeSet

@@ -23,7 +23,7 @@ struct EditedLinks {
     }
 
     private let model: ManagedObjectModel
-    /// The stored links of the objects whose lists were set.
+    /// The links in the store of the objects whose lists were set.
     private var stored: [Key: Link] = [:]
     /// The current links, with nil for a removed link.
     private var links: [Key: Link?] = [:]
@@ -36,8 +36,8 @@ struct EditedLinks {
     ///
     /// - Parameters:
     ///   - relationship: The relationship of the list.
-    ///   - storage: The relationship that stores the links, and whether the list's relationship is
-    ///     the inverse.
+    ///   - storage: The relationship that stores the links, and whether `relationship` is its
+    ///     inverse.
     ///   - owner: The key of the object.
     ///   - members: The new list without duplicates.
     ///   - current: The object's links in the store.
@@ -92,7 +92,7 @@ struct EditedLinks {
         keys[End(relationship: key.relationship, isTarget: true, key: key.target), default: []].insert(key)
     }
 
-    /// Returns the known links of an object that are not removed.
+    /// Returns the keys of an object's known links, without removed links.
     private func known(
         _ owner: Int64, storage: (number: Int, isFlipped: Bool), isReflexive: Bool
     ) -> Set<Key> {

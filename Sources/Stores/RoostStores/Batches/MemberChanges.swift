@@ -5,7 +5,7 @@ internal import RoostCore
 /// Objects in the list are added and others are removed. An ordered relationship gets the order of
 /// the list.
 struct MemberChanges {
-    /// An object of a to-many relationship.
+    /// An object in an assigned list.
     struct Member {
         /// The ID of the object, with its own entity.
         let id: ObjectID
@@ -21,7 +21,8 @@ struct MemberChanges {
         let members: [Member]
     }
 
-    /// The new values of the inverse reference and of its position.
+    /// A new owner for an object's inverse reference, and the object's position in the owner's
+    /// list.
     private struct Edit {
         let field: String
         let owner: ObjectID?
@@ -43,8 +44,8 @@ struct MemberChanges {
     ///
     /// - Parameters:
     ///   - relationship: A to-many relationship of the owner.
-    ///   - owner: The object, which the change set inserts or updates, or which exists in the
-    ///     store.
+    ///   - owner: The object that has the relationship. It exists in the store, or the change set
+    ///     inserts it.
     ///   - isNew: Whether the change set inserts the owner.
     ///   - members: The objects, which exist in the store or are inserted.
     /// - Throws: `unknownEntity`.
@@ -58,13 +59,14 @@ struct MemberChanges {
             Assignment(owner: owner, isNew: isNew, relationship: relationship, members: unique))
     }
 
-    /// Adds the changed links, and the objects whose inverse references change.
+    /// Adds changed links, and records with changed inverse references, to a change set.
     ///
     /// - Parameters:
     ///   - changes: The change set to complete.
     ///   - snapshot: The snapshot that the changes are based on.
-    ///   - failures: The list to which objects that lose a mandatory owner are added.
-    /// - Returns: The owners with lists that differ from the store.
+    ///   - failures: The list of failures, which gets a failure for each object that loses a
+    ///     mandatory owner.
+    /// - Returns: The owners whose new lists differ from their lists in the store.
     /// - Throws: The errors of reading the snapshot.
     func apply(
         to changes: inout ChangeSet, snapshot: any StoreSnapshot, failures: inout FailureList

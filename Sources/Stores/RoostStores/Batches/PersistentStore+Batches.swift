@@ -1,8 +1,8 @@
 public import RoostCore
 
-// Batch requests take the rules from the model in a parameter, since rules are not part of the
-// version hashes. So programs with different rules can use one store at the same time, even one
-// open store.
+// Version hashes do not include rules, so batch requests take the rules from the model in a
+// parameter. So programs with different rules can share a store, and callers with different rules
+// can share an open store.
 
 extension PersistentStore {
     /// Inserts the objects of a ``BatchInsertRequest``.
@@ -53,8 +53,8 @@ extension PersistentStore {
     /// new version, even if its values do not change. The rules of a batch insert are enforced for
     /// the properties that are set. Setting a composite as a whole sets elements without a new
     /// value to null. If setting an element creates the composite's value, the other elements get
-    /// their defaults. If another writer changes one of the objects meanwhile, the change set is
-    /// computed again, up to ten times in all.
+    /// their defaults. If another writer changes one of the objects before the commit, the update
+    /// is repeated, up to ten attempts in all.
     ///
     /// - Parameters:
     ///   - request: The objects to update, and their new values.
@@ -78,9 +78,9 @@ extension PersistentStore {
     /// snapshot.
     ///
     /// The delete is atomic and durable on return. If another writer changes one of the objects
-    /// meanwhile, the change set is computed again, up to ten times in all. The same happens if
-    /// another writer sets a reference to a deleted object. The exception is a model in which a
-    /// relationship with an inverse has the delete rule `noAction`.
+    /// before the commit, the delete is repeated, up to ten attempts in all. The delete is also
+    /// repeated if another writer sets a reference to a deleted object. A model in which a
+    /// relationship with an inverse has the delete rule `noAction` allows such references.
     ///
     /// - Parameters:
     ///   - request: The objects to delete.
@@ -90,10 +90,9 @@ extension PersistentStore {
     ///   ``StoreError/denials``; `validationFailed`; `conflict` after ten attempts; the errors of
     ///   ``StoreSnapshot/fetch(_:)`` and ``commit(_:)``. After an error nothing was deleted.
     /// - Complexity: O(*n*) in the deleted and changed objects, and one traversal of each to-many
-    ///   relationship that a rule follows. If more than 1 000 objects are deleted, this includes a
-    ///   scan of every entity with a to-one relationship that can refer to them and has no to-many
-    ///   inverse. Memory: about 100 bytes for each deleted object, and a copy of each changed
-    ///   record.
+    ///   relationship that a rule follows. Deleting more than 1 000 objects also scans every entity
+    ///   with a to-one relationship that can refer to them and has no to-many inverse. Memory:
+    ///   about 100 bytes for each deleted object, and a copy of each changed record.
     public func execute(
         _ request: BatchDeleteRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> BatchResult {
@@ -129,7 +128,7 @@ extension PersistentStore {
 
     /// Computes changes on a snapshot and commits them.
     ///
-    /// Repeats this if objects changed in between.
+    /// Repeats both steps if another writer changed the objects before the commit.
     private func executePrepared(
         _ resultType: BatchResultType, author: String?,
         _ prepare: (any StoreSnapshot) throws(StoreError) -> PreparedBatch
@@ -160,7 +159,9 @@ extension PersistentStore {
         if isReadOnly { _ = try commit(ChangeSet(model: model)) }
     }
 
-    /// Calls `body` again while other writers outdate its changes, at most `attempts` times in all.
+    /// Calls `body`, and repeats the call if other writers have outdated the changes of `body`.
+    ///
+    /// The number of calls is at most `attempts`.
     package func retryingConflicts<Result>(
         attempts: Int = 10, _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -172,7 +173,7 @@ extension PersistentStore {
 }
 
 extension PersistentStore {
-    /// Returns the model with the rules of a batch request.
+    /// Returns the model whose rules a batch request must follow.
     ///
     /// - Throws: `modelMismatch` if the model is not compatible with the store's model.
     func batchModel(_ model: ManagedObjectModel?) throws(StoreError) -> ManagedObjectModel {
@@ -185,7 +186,7 @@ extension PersistentStore {
 }
 
 extension StoreSnapshot {
-    /// Returns the model with the rules of a batch request.
+    /// Returns the model whose rules a batch request must follow.
     ///
     /// - Throws: `modelMismatch` if the model is not compatible with the snapshot's model.
     func batchModel(_ model: ManagedObjectModel?) throws(StoreError) -> ManagedObjectModel {
@@ -204,7 +205,7 @@ extension StoreError {
     /// Whether the error means that another writer made a change after the change set was computed.
     ///
     /// A delete that is denied because of new references is computed again. The new snapshot
-    /// includes the references, so the second error has a better reason.
+    /// includes these references, so the delete rules apply to them.
     fileprivate var isOutdated: Bool {
         if code == .conflict { return true }
         return code == .deleteDenied && !denials.isEmpty && denials.allSatisfy { $0.reason == .referenced }

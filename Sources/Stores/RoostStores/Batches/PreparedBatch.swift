@@ -3,8 +3,8 @@ internal import RoostMigration
 
 /// The computed changes of a batch update or delete, which are not committed yet.
 ///
-/// To apply them, commit ``changes``. If another writer changed one of the objects meanwhile, the
-/// commit throws `conflict`.
+/// To apply the changes, commit ``changes``. If another writer has changed one of the objects since
+/// the computation, the commit throws `conflict`.
 package struct PreparedBatch: Sendable {
     /// The number of objects of one entity.
     package struct EntityCount: Hashable, Sendable {
@@ -21,9 +21,9 @@ package struct PreparedBatch: Sendable {
     /// The updated or deleted objects: first the objects that the request matches, then the
     /// objects that delete rules delete.
     let objects: [ChangeSet.Reference]
-    /// The number of updated records that belong to the request.
+    /// The number of updated records that the request itself matches.
     ///
-    /// Further updated records change as a consequence.
+    /// In ``changes``, these records come first. The other updates are their consequences.
     let updateCount: Int
 
     /// The number of updated or deleted objects, including the objects that delete rules delete.
@@ -36,7 +36,7 @@ package struct PreparedBatch: Sendable {
     /// The number of objects that the request matches, by entity, in the order of the entities'
     /// names.
     package var requested: [EntityCount] { counts(objects.prefix(requestedCount)) }
-    /// The number of objects that a delete rule deletes too, by entity, in the order of the
+    /// The number of further objects that delete rules delete, by entity, in the order of the
     /// entities' names.
     package var cascaded: [EntityCount] { counts(objects.dropFirst(requestedCount)) }
     /// The number of other objects that are updated as a consequence, by entity, in the order of

@@ -2,12 +2,12 @@ internal import RoostCore
 
 /// Edits of records, including the resulting changes of other objects.
 ///
-/// It serves batch updates, and batch inserts that update existing objects.
+/// Batch updates use this type, and so do batch inserts that update existing objects.
 struct RecordEditing {
-    /// The properties to set in objects of a concrete entity.
+    /// A plan for editing objects of a concrete entity.
     struct Plan {
         let properties: BatchProperties
-        /// The same properties, in the order in which a caller passes their values.
+        /// The properties to set, in the order in which a caller passes their values.
         let targets: [BatchProperties.Property]
     }
 
@@ -79,7 +79,8 @@ struct RecordEditing {
     ///
     /// - Parameters:
     ///   - changes: The change set to complete.
-    ///   - subject: A closure from the position of an insert to the subject of its failures.
+    ///   - subject: A closure that returns the subject of an inserted record's failures, from the
+    ///     index of the record.
     /// - Throws: `validationFailed`; `invalidRequest` for contradictory references; the errors of
     ///   ``ChangeRules/apply(to:failures:subject:)``.
     mutating func finish(
@@ -128,7 +129,7 @@ struct RecordEditing {
         try members.set(relationship, of: object.id, isNew: object.isNew, to: found)
     }
 
-    /// Returns the fields to replace in a record, so that its properties have given values.
+    /// Returns the fields to replace in a record, to give its properties the passed values.
     ///
     /// - Parameters:
     ///   - record: The record, which need not be in the store.
@@ -185,7 +186,7 @@ struct RecordEditing {
             return
         }
         replacements[field.index] = .objectID(new)
-        // An object that remains in an ordered relationship keeps its position.
+        // An object that remains in the same ordered list keeps its position.
         var stays = false
         if let old { stays = try model.place(of: old) == model.place(of: new) }
         if let order, !stays, replacements[order.index] == nil,
@@ -211,10 +212,10 @@ struct RecordEditing {
         }
     }
 
-    /// Completes the given places in ordered relationships.
+    /// Completes the positions in ordered relationships that the caller set.
     ///
-    /// If the object belongs to no list, its place becomes null. If the given place is null, the
-    /// object becomes the last of its list.
+    /// If the object belongs to no list, the position becomes null. If the object belongs to a list
+    /// and the caller passed null, the object becomes the last of the list.
     private mutating func settlePlaces(_ record: RecordReader, plan: Plan) throws(StoreError) {
         for case .field(let place) in plan.targets where place.kind == .order {
             guard let relationship = place.relationship.map({ model.relationships[$0] }),

@@ -4,7 +4,7 @@ internal import RoostQuery
 extension Upsert {
     // MARK: Keys
 
-    /// Returns the values that a row sets in fields of constraints, by field index.
+    /// Returns the values that a row sets in the fields of uniqueness constraints, by field index.
     func fields(
         _ shape: Int, values: [Value], properties: BatchProperties, owner: @autoclosure () -> String
     ) throws(StoreError) -> [Int: Value] {
@@ -21,7 +21,7 @@ extension Upsert {
         return named
     }
 
-    /// Returns whether a property sets fields of constraints.
+    /// Returns whether a property sets a field of a uniqueness constraint.
     func isPartOfKey(_ property: BatchProperties.Property) -> Bool {
         let field: RecordLayout.Field
         switch property {
@@ -32,7 +32,7 @@ extension Upsert {
         }
     }
 
-    /// Returns the values of each constraint that has no null values.
+    /// Returns a key for each constraint in which no value is null.
     func keys(_ value: (RecordLayout.Field) throws(StoreError) -> Value) throws(StoreError) -> [Key] {
         var keys: [Key] = []
         for (number, fields) in constraints.enumerated() {
@@ -43,7 +43,8 @@ extension Upsert {
         return keys
     }
 
-    /// Returns a value in a form that is identical for equal values of a constraint.
+    /// Returns a value in a form that is identical for all values that a constraint considers
+    /// equal.
     private func compared(_ value: Value) throws(StoreError) -> Value {
         switch value {
         case .double(let number): .double(number.isNaN ? .nan : number == 0 ? 0 : number)
@@ -55,13 +56,13 @@ extension Upsert {
 
     /// Returns the keys of a stored record.
     private func keys(of record: RecordReader) throws(StoreError) -> [Key] {
-        // A subentity's fields have the same names as the entity's fields.
+        // The record can belong to a subentity, whose fields have the same names but other indices.
         try keys { field in record.layout.field(field.name).map { record.value($0) } ?? .null }
     }
 
     // MARK: Resolving rows
 
-    /// Finds the objects that rows identify, and merges the rows of the same object.
+    /// Finds the objects that rows identify, and merges the rows that identify the same object.
     mutating func resolved(on snapshot: any StoreSnapshot) throws(StoreError) -> Resolution {
         var resolution = Resolution(records: RecordBatch(model: model))
         var start = 0
@@ -163,7 +164,7 @@ extension Upsert {
             if resolution.claims[key] == index { resolution.claims[key] = nil }
             if target.position != nil { resolution.released.insert(key) }
         }
-        // If two objects have the same key, the commit reports it.
+        // If another object already has the key, the commit reports a constraint violation.
         for key in keys where resolution.claims[key] == nil { resolution.claims[key] = index }
         resolution.targets[index].keys = keys
     }
@@ -225,7 +226,7 @@ extension Upsert {
 }
 
 extension Upsert.Row {
-    /// Returns whether the row does not name a property.
+    /// Returns whether the row sets no value for a property.
     func isWithout(_ name: String, shapes: [Upsert.Shape]) -> Bool { !shapes[shape].names.contains(name) }
 }
 

@@ -1,14 +1,14 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// An insert of rows that updates or skips existing objects, or sets to-many relationships.
+/// A batch insert that can update or skip existing objects, and can set to-many relationships.
 ///
-/// A row's object exists if a stored object has the same values in a uniqueness constraint. The
-/// effect is the same as one request for each row, in order: a later row finds the objects and the
-/// values of earlier rows. The rules, however, are checked at the end.
+/// A row identifies a stored object if both have the same values in a uniqueness constraint. The
+/// effect is the same as one request for each row, in order. So a row also finds objects that
+/// earlier rows insert or update. The rules of the model, however, are checked only at the end.
 ///
-/// All rows are one change set. Their values stay in memory, because the change set is computed
-/// again if another writer changed its objects.
+/// All rows become one change set. The rows stay in memory, because the change set is computed
+/// again if another writer changes one of its objects.
 struct Upsert {
     /// The number of rows that are looked up together.
     static let chunkCount = 200
@@ -24,19 +24,19 @@ struct Upsert {
     }
 
     struct Row {
-        /// The position of the row's names in ``Upsert/shapes``.
+        /// The position of the row's shape in ``Upsert/shapes``.
         let shape: Int
         let values: [Value]
-        /// The row's values in the constraints, in the order of the constraints.
+        /// The row's keys, in the order of the constraints.
         let keys: [Key]
-        /// The objects of to-many relationships.
+        /// For each name of a to-many relationship, the objects to set.
         let members: [String: [ObjectID]]
     }
 
-    /// The names of a row and their properties.
+    /// The property names of one or more rows, with the plans for setting these properties.
     struct Shape {
         let names: [String]
-        /// The positions of the names that set fields of constraints.
+        /// The positions in ``names`` of the properties that set fields of constraints.
         let keyPositions: [Int]
         /// The plans by entity number: for the request's entity, and for each subentity to which an
         /// existing object belongs.
@@ -45,38 +45,40 @@ struct Upsert {
 
     /// An object that rows insert or update, with the merged values of these rows.
     struct Target {
-        /// The position of the stored record, or nil for a new object.
+        /// The position of the stored record in ``Resolution/records``, or nil for a new object.
         let position: Int?
         /// The number of the object's first row, from 1.
         let number: Int
         var shape: Int
         var values: [Value]
         var members: [String: [ObjectID]]
-        /// The object's values in the constraints after the merged rows.
+        /// The object's keys after all its rows are applied.
         var keys: [Key] = []
         /// For each name, the number of the row that provides the value.
         ///
-        /// Empty for an object of one row.
+        /// Empty if only one row identifies the object.
         var sources: [String: Int] = [:]
         var isSkipped = false
     }
 
-    /// The objects that rows identify on one snapshot.
+    /// The objects to which the rows apply, as found in one snapshot.
     struct Resolution {
         var targets: [Target] = []
         /// For each row, the index of its target in ``targets``.
         var rows: [Int] = []
         /// The stored records that rows identify.
         var records: RecordBatch
-        /// For each position in ``records``, the index of its target in ``targets``.
+        /// For each position of a record in ``records``, the index of the record's target in
+        /// ``targets``.
         var targetsByPosition: [Int: Int] = [:]
         /// For each object, the position of its record in ``records``.
         var positions: [ObjectPlace: Int] = [:]
-        /// For each key that was looked up, the position of its record in ``records``, or nil.
+        /// For each key that was looked up, the position of the record with the key in ``records``,
+        /// or nil if no stored object has the key.
         var stored: [Key: Int?] = [:]
         /// For each key, the index of the target that has the key.
         var claims: [Key: Int] = [:]
-        /// The stored keys that no target has any more.
+        /// The keys that stored objects lose when their rows are applied.
         var released: Set<Key> = []
     }
 
@@ -96,7 +98,7 @@ struct Upsert {
     private(set) var rows: [Row] = []
     /// The reserved keys of new objects, by the number of their first row.
     private var newKeys: [Int: Int64] = [:]
-    /// The default values, by field.
+    /// The default values, by field index.
     let defaults: [Value]
 
     init(_ request: BatchInsertRequest, in store: any PersistentStore, rules: ModelRules) throws(StoreError) {
@@ -113,8 +115,8 @@ struct Upsert {
         let layout = entity.layout
         let entity = entity
         let usedConstraints = request.onConflict == .fail ? [] : entity.uniquenessConstraints
-        // A row does not name derived attributes, so constraints with derived attributes identify
-        // no object.
+        // A row cannot name a derived attribute, so a constraint with a derived attribute cannot
+        // identify an object.
         constraints = usedConstraints.compactMap { constraint in
             let fields = constraint.attributes.compactMap { name in
                 entity.attribute(name)?.derivationExpression == nil ? layout.field(name) : nil
@@ -132,7 +134,7 @@ struct Upsert {
 
     /// Reads all rows and writes them.
     ///
-    /// After an error nothing is written.
+    /// After an error, nothing is written.
     mutating func run(_ request: BatchInsertRequest) throws(StoreError) -> BatchResult {
         let next: () throws(StoreError) -> BatchInsertRequest.MemberRow?
         if let memberRows = request.memberRows {
@@ -171,7 +173,7 @@ struct Upsert {
         return relationship
     }
 
-    /// Returns the shape of a row, and the values in the order of its names.
+    /// Returns the shape of a row, and the row's values in the order of the shape's names.
     private mutating func shaped(_ row: BatchInsertRequest.Row) throws(StoreError) -> (shape: Int, values: [Value]) {
         var values: [Value] = []
         values.reserveCapacity(row.count)
@@ -203,7 +205,9 @@ struct Upsert {
         return RecordEditing.Plan(properties: properties, targets: targets)
     }
 
-    /// Returns a shape's plan for an object of a subentity, which has other fields.
+    /// Returns a shape's plan for the request's entity or one of its subentities.
+    ///
+    /// Each entity needs its own plan, because its fields have other indices.
     private mutating func plan(_ shape: Int, number: Int) throws(StoreError) -> RecordEditing.Plan {
         if let plan = shapes[shape].plans[number] { return plan }
         let plan = try Self.plan(BatchProperties(model.entities[number], in: model), names: shapes[shape].names)
@@ -215,8 +219,8 @@ struct Upsert {
 
     /// Commits the rows, and repeats this while other writers insert objects that rows identify.
     ///
-    /// The next snapshot contains such an object. If the same violation occurs again, it has
-    /// another cause.
+    /// The next attempt finds such an object in its snapshot. If the same violations occur again,
+    /// they have another cause.
     private mutating func commitRows(_ resultType: BatchResultType) throws(StoreError) -> BatchResult {
         var violations: [ConstraintViolation]?
         for _ in 1..<Self.mostAttempts {
@@ -246,7 +250,7 @@ struct Upsert {
         var ids: [ObjectID]
         /// The number of the rows' objects that are inserted or changed.
         var count: Int
-        /// The other objects that change as a consequence.
+        /// The changed objects that no row identifies.
         var related: [ObjectID]
     }
 
@@ -296,8 +300,9 @@ struct Upsert {
         return try prepared(changes, ids: resolution.rows.map { ids[$0] }, kept: kept, editing: editing)
     }
 
-    /// Counts the changed objects, and makes the commit fail if another writer changes one of the
-    /// unchanged objects.
+    /// Counts the changed objects, and adds the rows' unchanged objects to the change set.
+    ///
+    /// The commit then fails if another writer changes one of the unchanged objects.
     private func prepared(
         _ changes: ChangeSet, ids: [ObjectID], kept: [ChangeSet.Reference], editing: RecordEditing
     ) throws(StoreError) -> Prepared {
@@ -313,8 +318,8 @@ struct Upsert {
             count += 1
         }
         if !changes.isEmpty {
-            // If another writer could change these objects, the result could contain deleted or
-            // changed objects.
+            // Otherwise, the result could contain objects that another writer has deleted or
+            // changed.
             let known = Set(
                 try changes.unchanged.map { (reference) throws(StoreError) in try model.place(of: reference.id) })
             for reference in kept {

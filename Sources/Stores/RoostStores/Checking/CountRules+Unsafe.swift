@@ -1,10 +1,10 @@
 internal import RoostCore
 internal import RoostMigration
 
-/// A check of the minimum and maximum counts of to-many relationships against a store's references
-/// and links.
+/// A check of the number of objects in each to-many relationship with a minimum or maximum count.
 ///
-/// Objects and the references to them arrive in any order, so all are sorted, in bounded memory.
+/// The check counts references and links. Objects, references and links arrive in any order, so all
+/// of them are sorted, in bounded memory.
 final class CountRules {
     /// A relationship with a count rule.
     private struct Rule {
@@ -15,12 +15,16 @@ final class CountRules {
     }
 
     private let rules: [Rule]
-    /// For each entity number, the positions of the rules for its objects.
+    /// For each entity number, the positions in ``rules`` of the rules for its objects.
     private let rulesByEntity: [[Int]]
-    /// For each number of a to-one relationship, the position of the inverse's rule.
+    /// For each relationship number, the position of the rule for which a reference counts, or nil.
+    ///
+    /// A reference of a to-one relationship counts for the rule of the to-many inverse.
     private let ruleByReference: [Int?]
-    /// For each number of a relationship with links, the position of its own rule, which counts
-    /// targets of a source, and of its inverse's rule, which counts sources of a target.
+    /// For each relationship number, the positions of the rules for which a link counts.
+    ///
+    /// The relationship's own rule counts the targets of each source. The inverse's rule counts the
+    /// sources of each target.
     private let rulesByLinks: [(ofSources: Int?, ofTargets: Int?)]
     private let sorter: ExternalSorter
 
@@ -110,7 +114,7 @@ final class CountRules {
         }
         try sorter.drain { (entries) throws(StoreError) in
             try entries.forEach { (entry) throws(StoreError) in
-                // The first byte is the entry's group.
+                // The first byte of the key is the entry's group.
                 let bytes = EntryArena.key(of: entry)
                 let rule = Int(
                     truncatingIfNeeded: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 1, as: UInt64.self)))
@@ -120,8 +124,8 @@ final class CountRules {
                     let value = EntryArena.value(of: entry).loadUnaligned(as: UInt32.self)
                     (object, count) = ((rule, key, Int(UInt32(littleEndian: value))), 0)
                 } else if let current = object, current.rule == rule, current.key == key {
-                    // A reference to a missing object, or to an object of another entity, matches
-                    // no object and is ignored.
+                    // References without a matching object are ignored. Their target is missing, or
+                    // has an entity without the rule.
                     count += 1
                 }
             }

@@ -4,7 +4,8 @@ public import RoostCore
 ///
 /// The check reads every record and link of one snapshot, and changes nothing. It covers:
 ///
-/// - Checksums, canonical bytes, and the digest of the last commit. Any difference is damage.
+/// - Checksums, the canonical form of records, and the digest of the last commit. Each mismatch is
+///   damage.
 /// - The rules of the model (`StoreFinding.Rule`): mandatory values, limits, lengths, patterns,
 ///   counts of relationships, and the existence and entity of referenced or linked objects. A
 ///   broken rule is a violation.
@@ -23,8 +24,8 @@ public import RoostCore
 ///
 /// - Parameters:
 ///   - store: An open store.
-///   - limit: The maximum number of listed findings of one kind and property. One more finding
-///     counts the rest.
+///   - limit: The maximum number of findings to list for each kind and property. If there are more,
+///     one additional finding has the number of the rest.
 /// - Returns: Damage, then violations, then warnings; empty if the store has no problems.
 /// - Throws: The error that prevents the check: `closed`, `ioFailure`, `busy`. Never `corrupted`.
 /// - Complexity: O(*n*) in records and links, plus lookups of referenced objects in batches.
@@ -37,7 +38,7 @@ public func checkStore(_ store: any PersistentStore, limit: Int = 100) throws(St
 ///
 /// - Parameters:
 ///   - store: An open store.
-///   - limit: The maximum number of listed findings of one kind and property.
+///   - limit: The maximum number of findings to list for each kind and property.
 ///   - progress: A closure that receives the number of records and links checked since the last
 ///     call. Its error ends the check.
 /// - Returns: The findings.
@@ -66,12 +67,11 @@ package func checkStore(
     return findings.all
 }
 
-/// Findings by kind, with a limited list for each kind.
+/// Findings in groups, with a limited list for each group.
 ///
-/// A million findings of one kind must not hide a single finding of another kind, nor fill the
-/// memory.
+/// A million findings of one kind must neither hide a finding of another kind nor fill the memory.
 private struct FindingList {
-    /// The findings that are counted together.
+    /// The properties that findings of one group have in common.
     private struct Group: Hashable {
         var severity: StoreFinding.Severity
         var kind: String
@@ -84,8 +84,9 @@ private struct FindingList {
     ///
     /// Used to recognize a finding that the backend reports again.
     private var messages: Set<String> = []
-    /// The number of findings in each group, and the groups in the order of their first finding.
+    /// The number of findings in each group.
     private var counts: [Group: Int] = [:]
+    /// The groups in the order of their first finding.
     private var groups: [Group] = []
 
     init(limit: Int) { self.limit = max(0, limit) }
@@ -145,8 +146,9 @@ private struct StoreCheck {
     var findings: FindingList
     var progress: ((Int) throws(StoreError) -> Void)?
     private var tally: StoreTally
-    /// For each entity number, the number of damaged records, which are separate findings and not
-    /// in the tally.
+    /// For each entity number, the number of records that could not be read.
+    ///
+    /// The tally does not contain these records. Each of them is a separate finding.
     private var damagedCounts: [Int]
     private var pending: [Reference] = []
     private var found: RecordBatch
@@ -156,7 +158,8 @@ private struct StoreCheck {
     private let countRules: CountRules
     /// Whether counts are checked.
     ///
-    /// False without rules, and after an error of counting, which is reported as a finding.
+    /// False if the model has no count rules, or after counting has failed. The failure is reported
+    /// as a finding.
     private var isCounting: Bool
 
     init(snapshot: any StoreSnapshot, spillDirectories: [String], findings: FindingList) {
@@ -195,7 +198,7 @@ private struct StoreCheck {
                 guard try cursor.next(into: &batch) else { return }
             } catch  where Self.isAboutContent(error) {
                 findings.add(.damage, message: error.message, kind: "record")
-                // If a cursor reports the same object twice, it makes no progress.
+                // A cursor that reports the same object twice makes no progress.
                 guard let damaged = error.damagedObject, damaged != lastDamaged else { return }
                 lastDamaged = damaged
                 if let entity = model.entity(damaged.entity) { damagedCounts[entity.number] += 1 }
@@ -237,7 +240,8 @@ private struct StoreCheck {
                 object: record.id)
             isSound = false
         }
-        // Values of a damaged record may break rules that the original object does not break.
+        // The rules are not checked for a damaged record, because the damage itself can break a
+        // rule.
         if isSound { checkRules(record) }
         if isCounting { count { (rules) throws(StoreError) in try rules.addObject(entity: entity, key: record.key) } }
         for field in references[entity] {
@@ -298,7 +302,7 @@ private struct StoreCheck {
 
     /// Reports that counts cannot be checked.
     ///
-    /// A disk without room for the temporary file must not end the whole check.
+    /// If the temporary file does not fit on the disk, the rest of the check continues.
     private mutating func stopCounting(_ error: StoreError) {
         isCounting = false
         findings.add(

@@ -2,16 +2,16 @@ internal import RoostCore
 
 /// The properties of an entity, or the elements of a composite attribute, by their coding keys.
 ///
-/// Most types request their keys in the same order each time. So the table remembers the successor
-/// of each property, and searches for a name only if another property is requested. It is used from
-/// one thread at a time.
+/// Most types request their keys in the same order each time. So the table remembers which property
+/// was requested after each property. It searches by name only if a different property is
+/// requested. A table is used from one thread at a time.
 final class PropertyTable {
     /// The name for messages: `Track`, or `Track.place` for the elements of a composite.
     let label: String
     /// The properties in the order of their fields, and then the properties without a field.
     let properties: [CodedProperty]
     private let positions: [String: Int]
-    /// The names from the object to the composite.
+    /// The coding path from the object to the composite.
     ///
     /// Empty for an entity.
     let path: [PropertyKey]
@@ -27,7 +27,7 @@ final class PropertyTable {
         positions = Dictionary(properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Prepares for a type that begins to request its keys.
+    /// Prepares the table for a new keyed container.
     func begin() { last = -1 }
 
     func property(_ name: String) -> CodedProperty? {
@@ -112,7 +112,7 @@ extension PropertyTable {
     }
 }
 
-/// A property of the model, as seen by a type with coding keys.
+/// A property that a Swift type can name with a coding key.
 final class CodedProperty {
     enum Kind {
         /// A field of the record.
@@ -123,7 +123,7 @@ final class CodedProperty {
         case toMany
         /// The object's own ID.
         case objectID
-        /// The object as a whole, at the root.
+        /// The object itself, which contains the other properties.
         case object
         /// A transient attribute.
         case unstored
@@ -144,7 +144,9 @@ final class CodedProperty {
     let table: PropertyTable?
     /// The to-many relationship, or nil for any other property.
     let relationship: ManagedObjectModel.Relationship?
-    /// The reason why stores have no value of the property.
+    /// The message that explains why the property has no value.
+    ///
+    /// Empty for a property with values.
     let reason: String
     var isDerived = false
     /// The index of the property that is expected next.
@@ -163,7 +165,7 @@ final class CodedProperty {
         self.reason = reason
     }
 
-    /// The names from the object to the property.
+    /// The coding path from the object to the property.
     var path: [PropertyKey] {
         guard kind != .object else { return [] }
         return Self.keys(field?.name ?? name)

@@ -10,16 +10,17 @@ package import RoostCore
 /// let row = try decoder.decode(Row.self, from: record)
 /// ```
 ///
-/// - Attributes are integers of any width, `Bool`, `Double`, `Float`, `Decimal`, `String`, `Date`,
-///   `Data`, `UUID`, `URL` or `ObjectID`, and enumerations with raw values of these types. A number
-///   that the Swift type cannot represent exactly is an error.
-/// - To-one relationships are `ObjectID`, to-many relationships `[ObjectID]` or `Set<ObjectID>`.
-/// - Composite attributes are types with a key for each element.
+/// - An attribute is an integer of any width, `Bool`, `Double`, `Float`, `Decimal`, `String`,
+///   `Date`, `Data`, `UUID`, `URL` or `ObjectID`, or an enumeration with raw values of one of these
+///   types. A number that the Swift type cannot represent exactly is an error.
+/// - A to-one relationship is an `ObjectID`. A to-many relationship is `[ObjectID]` or
+///   `Set<ObjectID>`.
+/// - A composite attribute is a type whose coding keys are the names of the elements.
 /// - An optional is nil if the value is null, or if only other entities of the hierarchy have the
 ///   property. Any other key that is not a stored property is an error.
 ///
-/// Properties without a key are not read. A decoder keeps tables of names, so use one for many
-/// records, from one thread at a time.
+/// Properties without a key are not read. A decoder keeps tables of names, so use the same decoder
+/// for many records. Use it from one thread at a time.
 package final class RecordDecoder {
     /// A function that returns the destinations of a to-many relationship of an object.
     package typealias Members = (ManagedObjectModel.Relationship, ObjectID) throws(StoreError) -> [ObjectID]
@@ -62,9 +63,9 @@ package final class RecordDecoder {
     /// - Returns: The decoded value.
     /// - Throws: `unknownProperty` for a transient property, or for a key that is not a property,
     ///   with the nearest name; `invalidValue` for a property with the wrong Swift type, or with a
-    ///   type that is not optional although the value is null; `invalidRequest` for containers that
-    ///   records do not have. An error of the type's own `init(from:)` is the `underlying` error,
-    ///   except that a `StoreError` is thrown unchanged.
+    ///   type that is not optional although the value is null; `invalidRequest` if a type requests
+    ///   a container that a record cannot provide. An error of the type's own `init(from:)` becomes
+    ///   the `underlying` error, but a `StoreError` is thrown unchanged.
     package func decode<T: Decodable>(
         _ type: T.Type, from record: RecordReader, members: Members? = nil
     ) throws(StoreError) -> T {
@@ -152,7 +153,8 @@ extension RecordDecoder {
     func decode<T: Decodable>(_ type: T.Type, property: CodedProperty, number: UInt) throws -> T {
         switch property.kind {
         case .field:
-            // Each kind has few types, and comparing types costs less than casting.
+            // Few Swift types fit each kind of field. Comparing with these types costs less than
+            // casting.
             switch property.field?.kind {
             case .date where T.self == Date.self:
                 return try required(Date.self, as: type, property: property, number: number)
@@ -169,7 +171,8 @@ extension RecordDecoder {
                 return try required(Decimal.self, as: type, property: property, number: number)
             }
             if T.self == Data.self { return try required(Data.self, as: type, property: property, number: number) }
-            // The initializers of these types would decode other representations.
+            // The `init(from:)` of these types expects another representation, such as a number for
+            // a date.
             guard T.self != Date.self, T.self != UUID.self, T.self != URL.self else {
                 throw mismatch(type, property: property)
             }
@@ -293,12 +296,12 @@ extension RecordDecoder {
 
     /// Returns the name of the Swift property's type for messages.
     ///
-    /// For an enumeration, returns its own name, not its raw type's.
+    /// For an enumeration, returns the name of the enumeration and not of its raw type.
     private func swiftType(_ type: any Any.Type) -> String {
         "\(current.fieldType ?? type)"
     }
 
-    /// Returns an error for containers that records do not have.
+    /// Returns an error for a container that a property cannot provide.
     func noContainer(_ what: String, property: CodedProperty) -> StoreError {
         StoreError(
             .invalidRequest,
@@ -320,7 +323,8 @@ extension RecordDecoder {
         if property.kind == .field, type is any RawRepresentable.Type, error is DecodingError,
             let record = current.record, number == current.number
         {
-            // The standard library's message contains the value, so it is not used.
+            // Errors must not contain stored values, but the standard library's message does. So it
+            // is not used.
             return StoreError(
                 .invalidValue,
                 "'\(name(property))' has the Swift type \(type), which has no case for the value of '\(property.label)' (\(property.typeName)) in \(record.id)."

@@ -83,7 +83,7 @@ struct RowContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
         }
     }
 
-    /// Returns an encoder that throws for every value, because the row has failed.
+    /// Marks the row as failed, and returns an encoder that throws for every value.
     private func failing(_ error: StoreError) -> ValueEncoder {
         row.fail(error)
         return ValueEncoder(

@@ -13,17 +13,18 @@ package struct EncodedRow: Sendable {
 
 /// An encoder of a program's `Encodable` types into rows of an entity.
 ///
-/// Keys and types are those of ``RecordDecoder``:
+/// An encoder supports the same keys and types as ``RecordDecoder``:
 ///
 /// ```swift
 /// struct NewTrack: Encodable { var title: String, plays = 0, album: ObjectID? }
 /// let row = try encoder.encode(NewTrack(title: "So What"), for: "Track")
 /// ```
 ///
-/// A value that is encoded as nil is null. A key that is not encoded is missing in the row, so that
-/// the default value applies. A synthesized `encode(to:)` omits the key of an optional that is nil.
-/// Derived attributes are left out, because the store computes them. Use an encoder for many
-/// values, from one thread at a time.
+/// If a type encodes nil for a key, the property is null. If a type does not encode a key, the
+/// property is missing in the row, so that its default value applies. A synthesized `encode(to:)`
+/// does not encode optionals that are nil. The row omits derived attributes, because the store
+/// computes them. An encoder keeps tables of names, so use the same encoder for many values. Use it
+/// from one thread at a time.
 package final class RecordEncoder {
     let model: ManagedObjectModel
     private var roots: [CodedProperty?]
@@ -38,9 +39,9 @@ package final class RecordEncoder {
     ///
     /// - Throws: `unknownEntity`; `unknownProperty` for a transient property, or for a key that is
     ///   not a property, with the nearest name; `invalidValue` for a property with the wrong Swift
-    ///   type or an invalid value; `invalidRequest` for containers that rows do not have. An error
-    ///   of the type's own `encode(to:)` is the `underlying` error, except that a `StoreError` is
-    ///   thrown unchanged.
+    ///   type or an invalid value; `invalidRequest` if a type requests a container that a row
+    ///   cannot have. An error of the type's own `encode(to:)` becomes the `underlying` error, but
+    ///   a `StoreError` is thrown unchanged.
     package func encode<T: Encodable>(_ value: T, for entity: EntityName) throws(StoreError) -> EncodedRow {
         let entity = try model.requireEntity(entity)
         let row = RowEncoding(type: T.self)
@@ -108,7 +109,7 @@ final class RowEncoding {
     /// Records that the type being encoded has requested a keyed container.
     func beginKeys() { fieldType = nil }
 
-    /// Stores the error of a method that cannot throw.
+    /// Stores the error of a method that cannot throw, unless an earlier error is stored.
     func fail(_ error: StoreError) { if failure == nil { failure = error } }
 
     // MARK: Values
@@ -216,7 +217,7 @@ final class RowEncoding {
         )
     }
 
-    /// Returns an error for containers that rows do not have.
+    /// Returns an error for a container that a property cannot have.
     func noContainer(_ what: String, property: CodedProperty) -> StoreError {
         StoreError(
             .invalidRequest,
@@ -239,7 +240,8 @@ final class RowEncoding {
         if let error = error as? EncodingError, case .invalidValue(_, let context) = error {
             let codingPath = context.codingPath.map(\.stringValue)
             if codingPath.count >= path.count { path = codingPath }
-            // The error itself contains the value, so it is not used.
+            // Errors must not contain values, but an `EncodingError` does. So only the underlying
+            // error in its context is used.
             underlying = context.underlyingError
         }
         let name = ([String(describing: type)] + path).joined(separator: ".")

@@ -1,11 +1,11 @@
 package import RoostCore
 
 extension StoreSnapshot {
-    /// Returns the destinations of a to-many relationship of an object, in the relationship's
+    /// Returns the IDs of an object's destinations in a to-many relationship, in the relationship's
     /// order.
     ///
-    /// - Complexity: O(*n*) in the destinations. If their entity has subentities, each record is
-    ///   read.
+    /// - Complexity: O(*n*) in the destinations. If their entity has subentities, the record of
+    ///   each destination is read to find its entity.
     package func destinations(
         of relationship: ManagedObjectModel.Relationship, from id: ObjectID
     ) throws(StoreError) -> [ObjectID] {

@@ -3,7 +3,7 @@ internal import RoostCore
 
 /// A Swift type that corresponds to the value of an attribute or of a to-one relationship.
 protocol StoredValue: Codable {
-    /// Returns whether properties of a kind can have values of this type.
+    /// Returns whether fields of a kind can be read and set as values of this type.
     static func accepts(_ kind: RecordLayout.Field.Kind) -> Bool
     /// Returns the value of a field that has an accepted kind and is not null.
     ///
@@ -21,7 +21,8 @@ extension RecordLayout.Field.Kind {
         }
     }
 
-    /// Returns the value for a field of whole numbers, or nil if the field is too narrow.
+    /// Returns a number as the value of an integer field of this kind, or nil if the field is too
+    /// narrow.
     fileprivate func value(_ number: some BinaryInteger) -> Value? {
         switch self {
         case .integer32: Int32(exactly: number).map { .int(Int64($0)) }
@@ -64,7 +65,8 @@ extension Double: StoredValue {
     func value(for kind: RecordLayout.Field.Kind) -> Value? {
         switch kind {
         case .double: .double(self)
-        // The nearest `Float` is stored, as for every value of the attribute.
+        // The attribute stores the nearest `Float`. A finite number that only rounds to infinity
+        // does not fit.
         case .float: Float(self).isFinite || !isFinite ? .double(self) : nil
         default: Int64(exactly: self).flatMap(kind.value)
         }

@@ -48,7 +48,7 @@ struct ConfigurationDocument {
     }
 }
 
-/// A reader that converts the tree of a file to settings, and collects problems.
+/// A reader that converts the JSON tree of a file to settings, and collects problems.
 private struct ConfigurationReader {
     typealias Setting = RoostConfiguration.Setting
     typealias Store = RoostConfiguration.Store
@@ -63,8 +63,8 @@ private struct ConfigurationReader {
         let reader = JSONObjectReader(node, path: "", keys: ConfigurationDocument.keys, problems: problems)
         var document = ConfigurationDocument()
         document.model = model(reader)
-        // The names of stores with problems are included, so that the default store is not also
-        // reported as unknown.
+        // `names` includes stores whose settings have problems. Otherwise, a default store with a
+        // problem would be reported as unknown too.
         var names: [String] = []
         for member in reader.members("stores") {
             let path = JSONObjectReader.join("stores", with: member.key)
@@ -92,7 +92,8 @@ private struct ConfigurationReader {
     }
 
     private func origin(_ byteOffset: Int) -> RoostConfiguration.Origin {
-        // Each line can have a store. A binary search avoids quadratic time for such a file.
+        // A file can have a store on each line. A binary search avoids quadratic time for such a
+        // file.
         var (low, high) = (0, lineEnds.count)
         while low < high {
             let middle = (low + high) / 2
@@ -141,7 +142,7 @@ private struct ConfigurationReader {
             origin: origin(member.keyOffset), options: options)
     }
 
-    /// Returns the store's location as written: `url`, or `type` and `path`.
+    /// Returns the store's location from `url`, or from `type` and `path`.
     private func location(_ reader: JSONObjectReader, at node: JSONNode) -> StoreLocation? {
         guard let urlNode = reader.node("url") else {
             guard reader.node("type") != nil else {

@@ -3,9 +3,9 @@ internal import RoostCore
 internal import RoostFiles
 
 extension RoostConfiguration {
-    /// The name of the configuration file in a search.
+    /// The name of the configuration file for which a search looks.
     package static let fileName = "roost.json"
-    /// The environment variable with the path of the file.
+    /// The environment variable with the path of the configuration file.
     package static let fileVariable = "ROOST_CONFIG"
     /// The environment variable with the default store.
     package static let storeVariable = "ROOST_STORE"
@@ -20,7 +20,7 @@ extension RoostConfiguration {
             && text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
     }
 
-    /// Returns the file to use and how it was found, or nil.
+    /// Returns the configuration file and the origin of its path, or nil if no file is found.
     static func find(_ file: String?, directory: String, environment: [String: String]) -> Setting? {
         if let file { return Setting(key: "file", value: absolute(file, in: directory), origin: .caller) }
         if let file = environment[fileVariable] {
@@ -30,9 +30,9 @@ extension RoostConfiguration {
         var directory = directory
         while true {
             let candidate = absolute(fileName, in: directory)
-            // A directory that the user may not search counts as having no file. An unreadable file
-            // or a dangling link counts as found: otherwise the search would find the file of a
-            // parent directory, with other stores.
+            // If the user has no permission to search a directory, the directory counts as having
+            // no file. An unreadable file or a dangling link counts as found. Otherwise, the search
+            // would find the file of a parent directory, with other stores.
             if StoreFile.hasEntry(at: candidate) {
                 return Setting(key: "file", value: candidate, origin: .search)
             }
@@ -50,8 +50,7 @@ extension RoostConfiguration {
         return directory.hasSuffix("/") ? directory + relative : "\(directory)/\(relative)"
     }
 
-    /// Returns the store for the value of `ROOST_STORE`, which is a URL, a name, or the path of a
-    /// store.
+    /// Returns the store that the value of `ROOST_STORE` identifies by its URL, name or path.
     static func store(
         _ text: String, stores: [Store], directory: String, registry: StoreRegistry
     ) throws(StoreError) -> Store {

@@ -15,7 +15,8 @@ extension RoostConfiguration {
     /// This method neither opens the store nor reads a model.
     ///
     /// - Parameter name: The store's name, or nil for the default store.
-    /// - Returns: A description with the options of the configuration, and defaults for all others.
+    /// - Returns: A description with the options that the configuration sets, and the defaults of
+    ///   all other options.
     /// - Throws: `notFound` with the existing names if the configuration has no such store or no
     ///   default store.
     public func storeDescription(_ name: String? = nil) throws(StoreError) -> PersistentStoreDescription {
@@ -53,9 +54,9 @@ extension RoostConfiguration {
     ///   - rule: The rule for a store with an incompatible model.
     /// - Returns: The open store.
     /// - Throws: The errors of ``openStore(_:model:isReadOnly:)`` for an existing store, and of
-    ///   ``PersistentStoreType/create(_:model:options:)`` for a new one; `invalidModel` if there is
-    ///   no model to create the store with; the errors of `MigrationManager.openOrCreateStore` if
-    ///   the rule requires an action.
+    ///   ``PersistentStoreType/create(_:model:options:)`` for a new one; `invalidModel` if the
+    ///   store is new and neither the caller nor the configuration has a model; the errors of
+    ///   `MigrationManager.openOrCreateStore` if the rule requires an action.
     public func openOrCreateStore(
         _ name: String? = nil, model: ManagedObjectModel? = nil, ifIncompatible rule: IncompatibleStoreRule = .refuse
     ) throws(StoreError) -> any PersistentStore {

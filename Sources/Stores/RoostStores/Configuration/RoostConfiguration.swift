@@ -15,16 +15,17 @@ public import RoostCore
 /// ```
 ///
 /// The file is JSON, or JSON5 as above. Its path comes from the caller or the variable
-/// `ROOST_CONFIG`. Otherwise it is the first `roost.json` in the working directory or a directory
-/// above. Without such a file, the configuration has no stores, which is not an error. The variable
-/// `ROOST_STORE` overrides the file's default store, by `type:path`, by a name in the file, or by
-/// the path of an existing store. An empty variable counts as unset. Relative paths in the file are
-/// relative to its directory; `~` is an ordinary character. The documentation page
-/// `docs/configuration.md` has every key and every option.
+/// `ROOST_CONFIG`. If both are missing, a search looks for `roost.json` in the working directory,
+/// and then in each directory above. Without a file, the configuration has no stores, which is not
+/// an error. The variable `ROOST_STORE` overrides the file's default store. Its value is
+/// `type:path`, a name in the file, or the path of an existing store. An empty variable counts as
+/// unset. Relative paths in the file are relative to the file's directory, and `~` is an ordinary
+/// character in a path. The documentation page `docs/configuration.md` lists every key and every
+/// option.
 ///
-/// The initializer reads the file once, and checks all settings without opening or changing a
-/// store: keys, types, names, options and their values, and whether the model's file exists. Later
-/// changes of the file have no effect.
+/// The initializer reads the file once. It checks keys, types, names, options and their values, and
+/// whether the model's file exists. These checks neither open nor change a store. Later changes of
+/// the file have no effect.
 public struct RoostConfiguration: Sendable {
     /// The origin of a value.
     package enum Origin: Sendable, Hashable, CustomStringConvertible {
@@ -72,7 +73,7 @@ public struct RoostConfiguration: Sendable {
         var options: [String: Setting]
     }
 
-    /// The configuration file and how it was found, or nil.
+    /// The configuration file and the origin of its path, or nil without a file.
     let fileSetting: Setting?
     /// The path of the model, or nil if the file has none.
     let modelSetting: Setting?
@@ -88,8 +89,8 @@ public struct RoostConfiguration: Sendable {
     ///
     /// - Parameters:
     ///   - file: The path of the file, or nil to search for it.
-    ///   - workingDirectory: The directory in which the search begins, and to which `file` and
-    ///     paths in variables are relative, or nil for the process's working directory.
+    ///   - workingDirectory: The directory in which the search begins, or nil for the process's
+    ///     working directory. Relative paths, in `file` and in variables, start at this directory.
     ///   - environment: The environment, or nil for the process's environment.
     ///   - registry: The store types that the configuration may use.
     ///   - readModel: A closure that reads a model's file.

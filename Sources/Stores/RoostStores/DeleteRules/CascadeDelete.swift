@@ -25,24 +25,23 @@ extension StoreSnapshot {
 
 /// The deletion of objects, including all changes that delete rules require.
 struct DeletePropagation {
-    /// A relationship with a delete rule that requires work.
+    /// A relationship whose delete rule can change other objects or deny the delete.
     private struct Rule {
         let relationship: ManagedObjectModel.Relationship
-        /// The relationship's field in records of the entity, or nil if it is to-many.
+        /// The relationship's field in records of the entity, or nil for a to-many relationship.
         let field: RecordLayout.Field?
     }
 
-    /// A relationship with rule `deny` from a deleted object.
+    /// A reference or link of a deleted object in a relationship with the rule `deny`.
     private struct DenyRule {
         let relationship: Int
         let source: ObjectID
         let target: Int64
     }
 
-    /// The maximum number of deleted objects for which a fetch request finds the objects that refer
-    /// to them.
+    /// The maximum number of deleted objects in a fetch request for the objects that refer to them.
     ///
-    /// For more deleted objects, all objects that can refer to them are read.
+    /// If more objects are deleted, all objects that can refer to them are read.
     private static let lookUpCount = 1000
 
     private let snapshot: any StoreSnapshot
@@ -53,7 +52,7 @@ struct DeletePropagation {
     /// For each entity number, the to-one relationships to clear when their destination is deleted.
     private let clearable: [[RecordLayout.Field]]
     private var objects: [ChangeSet.Reference] = []
-    /// For each number of the root entity, the keys of deleted objects.
+    /// For each number of a root entity, the keys of the deleted objects in its hierarchy.
     private var gone: [Set<Int64>]
     /// For each number of a destination entity, keys of objects that a rule deletes.
     ///
@@ -161,7 +160,7 @@ struct DeletePropagation {
 
     // MARK: Denials
 
-    /// Finds the deny rules with a destination that exists and is not deleted.
+    /// Adds a denial for each element of ``denyRules`` whose target exists and is not deleted.
     private mutating func collectDenials() throws(StoreError) {
         var byDestination: [Int: [DenyRule]] = [:]
         for denyRule in denyRules {
@@ -212,6 +211,8 @@ struct DeletePropagation {
     }
 
     /// Appends a record with its references to deleted objects cleared.
+    ///
+    /// Adds a denial for each cleared reference that is mandatory.
     private mutating func clear(_ record: RecordReader, into cleared: inout RecordBatch) throws(StoreError) {
         var fields: [(field: RecordLayout.Field, value: Value)] = []
         for field in clearable[record.entityNumber] {

@@ -4,12 +4,13 @@ internal import RoostCore
 ///
 /// The new partner gets a reference back, and the references of old partners are cleared.
 struct PartnerChanges {
+    /// A to-one relationship of one object.
     private struct Side: Hashable {
         let place: ObjectPlace
         let relationship: Int
     }
 
-    /// A to-one relationship of an object, and an object to which it must no longer refer.
+    /// A side that must no longer refer to `object`.
     ///
     /// With one-sided references, several objects can refer to the same partner. Then several
     /// releases have the same side.
@@ -43,7 +44,7 @@ struct PartnerChanges {
 
     var isEmpty: Bool { claims.isEmpty && releases.isEmpty }
 
-    /// Returns the inverse of a to-one relationship, or nil unless the inverse is to-one.
+    /// Returns the inverse of a to-one relationship, or nil if the inverse is missing or to-many.
     private func inverse(_ relationship: ManagedObjectModel.Relationship) -> ManagedObjectModel.Relationship? {
         guard let inverse = relationship.inverse.map({ model.relationships[$0] }), !inverse.isToMany else { return nil }
         return inverse
@@ -51,7 +52,8 @@ struct PartnerChanges {
 
     /// Records that `relationship` of `object` now refers to `new` instead of `old`.
     ///
-    /// - Throws: `invalidRequest` if another object of the request also refers to `new`.
+    /// - Throws: `invalidRequest` if the request makes two objects refer to `new` by the same
+    ///   relationship.
     mutating func note(
         _ object: ObjectID, relationship: ManagedObjectModel.Relationship, from old: ObjectID?, to new: ObjectID?
     ) throws(StoreError) {
@@ -78,13 +80,15 @@ struct PartnerChanges {
             "Cannot set '\(relationship.name)' of both \(one) and \(other) to \(target): its inverse is to-one.")
     }
 
-    /// Adds the changes of the other objects to the updates.
+    /// Adds the changes that partners need to the updates of a change set.
     ///
     /// - Parameters:
     ///   - changes: The change set to complete.
     ///   - snapshot: The snapshot that the changes are based on.
-    ///   - failures: The list to which mandatory relationships that lose their object are added.
-    /// - Throws: `invalidRequest` if the request also sets an inverse field to a different object.
+    ///   - failures: The list that receives a failure for each mandatory relationship that would
+    ///     become null.
+    /// - Throws: `invalidRequest` if the request itself sets an inverse field to a different
+    ///   object.
     func apply(
         to changes: inout ChangeSet, snapshot: any StoreSnapshot, failures: inout FailureList
     ) throws(StoreError) {
@@ -100,7 +104,8 @@ struct PartnerChanges {
                     let field = record.layout.field(relationship.name.name), let back = relationship.inverse
                 else { continue }
                 guard case .objectID(let id) = record.value(field) else { continue }
-                // The ID may name the object's own entity or a superentity.
+                // IDs of one object can name its own entity or a superentity, so this compares
+                // places.
                 let old = try model.place(of: id)
                 guard old != (try model.place(of: object)) else { continue }
                 edits.relationships[old, default: [:]][back] = .clear
@@ -129,7 +134,7 @@ struct PartnerChanges {
 
     /// Appends a record with edits of its relationships.
     ///
-    /// A record that is not in the request is appended only if the edits change it.
+    /// A record that the request does not update is appended only if the edits change it.
     private func append(
         _ record: RecordReader, edits: Edits, isOwn: Bool, to updates: inout RecordBatch,
         failures: inout FailureList

@@ -5,15 +5,15 @@ public import RoostMigration
 extension StoreMaintenance {
     /// Copies a store's state at one commit to a new store of the same type.
     ///
-    /// Other processes may read and write the store meanwhile. The backup has the objects, links,
-    /// versions, identity, user metadata and last used keys of exactly one commit, the last before
-    /// the copy begins. The finished backup is read again, and must have the digest that was
-    /// computed while reading the source. Then it is published atomically. An error, a cancellation
-    /// or a crash leaves no backup, and an existing store at the destination is unchanged. Memory
-    /// is bounded; see ``MigrationManager/convert(from:to:options:)``.
+    /// Other processes may read and write the store during the backup. The backup has the objects,
+    /// links, versions, identity, user metadata and last used keys of exactly one commit: the last
+    /// commit before the copy begins. The finished backup is read again, and must have the digest
+    /// that was computed while reading the source. Then it is published atomically. An error, a
+    /// cancellation or a crash leaves no backup, and an existing store at the destination is
+    /// unchanged. Memory is bounded; see ``MigrationManager/convert(from:to:options:)``.
     ///
     /// - Parameters:
-    ///   - source: The store. A store that is already open is not closed.
+    ///   - source: The store. If it is already open, it stays open.
     ///   - destination: The location of the backup.
     ///   - options: The options of a conversion. The backup is always verified and complete.
     /// - Returns: A report of the copy.
@@ -34,7 +34,7 @@ extension StoreMaintenance {
         }
         var options = options
         (options.verifies, options.skipsDamaged, options.keepsHistory) = (true, false, true)
-        // This check needs no open source, so it comes first.
+        // This check does not need to open the source, so it comes first.
         if case .location(let location) = source, StoreFile.sameFile(location.path, destination.path) {
             throw StoreError(.invalidRequest, "The backup '\(destination)' is the store itself; choose another path.")
         }

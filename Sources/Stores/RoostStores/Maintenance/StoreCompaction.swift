@@ -44,8 +44,8 @@ struct StoreCompaction: Sendable {
             do throws(StoreError) {
                 try compactInPlace(&progress.report, timeout: timeout)
             } catch {
-                // Code `busy`: the type cannot compact an open store, or the writers did not finish
-                // in time.
+                // The error is `busy` if the type cannot compact an open store, or if the writers
+                // did not finish in time.
                 guard error.code == .busy, timeout.secondsLeft > 0, progress.foreign.isEmpty else { throw error }
                 lock = try wait(path, progress: &progress, timeout: timeout, refusal: error)
             }
@@ -99,14 +99,15 @@ struct StoreCompaction: Sendable {
 
     // MARK: Before
 
-    /// Checks that the file is a store of the type, before any file is created beside it, such as a
-    /// lock file.
+    /// Checks that the file is a store of the type.
+    ///
+    /// This check precedes the creation of files beside the store, such as a lock file.
     private func requireStore(_ path: String) throws(StoreError) {
         try StoreFile.requireRegularFile(at: path, forWriting: true)
         try StoreFile.requirePlainCompanions(type.companionSuffixes, ofStoreAt: path)
         guard !type.recognizes(fileAt: path) else { return }
-        // The type's own error is more precise, for example for an empty file, a newer format or
-        // another program's file.
+        // Reading the metadata throws a precise error, for example for an empty file, a newer
+        // format or another program's file.
         _ = try type.metadata(at: location, options: StoreOptions(isReadOnly: true))
     }
 
@@ -190,11 +191,11 @@ struct StoreCompaction: Sendable {
         report.warnings += copied.warnings
     }
 
-    /// Throws `busy` if another program has added tables or indexes since the store was settled.
+    /// Throws `busy` if another program has added tables or indexes after `settle` looked for them.
     private func requireNoForeignContent(_ old: StoreLocation, path: String) throws(StoreError) {
         var reading = openingOptions(Timeout(seconds: 0))
         reading.isReadOnly = true
-        // The replacement gave the old file a second hard link.
+        // The replacement gave the old file a second hard link, which is refused by default.
         reading.acceptsLinks = true
         let store = try type.open(old, options: reading)
         let foreign = try store.closing { () throws(StoreError) in try store.contentOfOthers() }

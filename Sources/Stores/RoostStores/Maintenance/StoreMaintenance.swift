@@ -2,7 +2,7 @@ public import RoostCore
 internal import RoostFiles
 public import RoostMigration
 
-/// Backups and compaction of stores whose type keeps its stores in files that Roost can write.
+/// Backups and compaction of stores that are files and that Roost can write.
 ///
 /// Some types can also compact a store that is open elsewhere; see `CompactingStoreType`.
 ///
@@ -22,24 +22,26 @@ public struct StoreMaintenance: Sendable {
     ///
     /// If no other program has the store open, the store is copied to a new file beside it. The new
     /// file is verified by digest, gets the permissions and the owner of the old file, and replaces
-    /// the old file atomically. Other programs cannot open the store meanwhile.
+    /// the old file atomically. Other programs cannot open the store during the compaction.
     ///
-    /// If another program has the store open, or the file of an SQLite store has tables or indexes
-    /// of other programs, the type compacts it in place if possible, and the content is compared
-    /// afterwards. A crash at any time leaves the store either unchanged or compacted. Identity,
-    /// content, versions, metadata and used keys are preserved, and so are those tables and
-    /// indexes.
+    /// The store is compacted in place if another program has it open and the store type supports
+    /// this. An SQLite store is also compacted in place if its file has tables or indexes of other
+    /// programs. After a compaction in place, the content is compared with the content before it.
+    ///
+    /// A crash at any time leaves the store either unchanged or compacted. Identity, content,
+    /// versions, metadata and used keys are preserved, and so are tables and indexes of other
+    /// programs.
     ///
     /// - Parameters:
     ///   - location: The location of the store.
-    ///   - options: The options. Those for a destination, damaged records, hard links, history and
-    ///     verification have no effect.
+    ///   - options: The options. Options for a destination, damaged records, hard links, history
+    ///     and verification have no effect.
     /// - Returns: A report of the compaction.
     /// - Throws: `busy` if the store is open elsewhere for longer than the timeout and its type
     ///   cannot compact an open store, or if a conversion into the store is running;
     ///   `permissionDenied`, also if the new file would not belong to the old owner; `unsupported`
     ///   for a type whose stores are not files or cannot be written, and for a file system without
-    ///   hard links; `noSpace`; `corrupted`; `cancelled`. After an error the store is unchanged.
+    ///   hard links; `noSpace`; `corrupted`; `cancelled`. After an error, the store is unchanged.
     public func compact(
         _ location: StoreLocation, options: ConversionOptions = ConversionOptions()
     ) throws(StoreError) -> CompactionReport {
@@ -60,11 +62,11 @@ public struct StoreMaintenance: Sendable {
     ///   - options: The options for opening the store.
     ///   - isWanted: A closure that receives the changes, if any, and returns whether to accept
     ///     them.
-    /// - Returns: The accepted changes, which are empty if there were none, or nil if they were
-    ///   refused.
+    /// - Returns: The accepted changes, or nil if `isWanted` refused them. Empty if the store had
+    ///   no changes of another program.
     /// - Throws: `unsupported` for a type of store that other programs cannot change; `corrupted`
     ///   for content that no store of the type can hold, and for a damaged file; `conflict` if the
-    ///   store changed meanwhile. After an error the store is unchanged.
+    ///   store changed after the changes were read. After an error, the store is unchanged.
     public func acceptExternalChanges(
         in location: StoreLocation, options: StoreOptions = StoreOptions(),
         if isWanted: (ExternalChanges) -> Bool = { _ in true }

@@ -13,13 +13,13 @@ package struct ChangeRules {
     private let snapshot: any StoreSnapshot
     /// The value of `now()`, which is the same for the whole commit.
     private let now: Date
-    /// The positions in ``oldRecords`` of the stored records that were read.
+    /// The position in ``oldRecords`` of each stored record that was read.
     private var old: [ObjectPlace: Int] = [:]
     private var oldRecords: RecordBatch
     /// The objects that get a new version even if their values do not change.
     ///
-    /// A concurrent writer then gets a conflict, and cannot leave an old value in a derived
-    /// attribute.
+    /// A concurrent writer then gets a conflict. Otherwise, a derived attribute could keep an old
+    /// value, or a count could violate its limits.
     private var touched: Set<ObjectPlace> = []
 
     /// The maximum number of objects whose owners one request looks up.
@@ -38,9 +38,9 @@ package struct ChangeRules {
 
     /// Computes derived attributes and compares counts.
     ///
-    /// Objects that depend on changed objects are appended to the updates. Objects whose values
-    /// were used must be unchanged at the commit. The following objects get a new version, so that
-    /// one of two concurrent writers must start again:
+    /// Objects that depend on changed objects are appended to the updates. The commit fails if
+    /// another writer has changed an object whose values were used. The following objects get a new
+    /// version, so that one of two concurrent writers must start again:
     ///
     /// - objects whose limited counts change, so that two writers together cannot exceed a limit,
     /// - objects with an aggregate over a changed object, even if the aggregate does not change,
@@ -48,7 +48,7 @@ package struct ChangeRules {
     ///
     /// - Parameters:
     ///   - changes: The change set to complete.
-    ///   - failures: The list to which failures of counts are added.
+    ///   - failures: The list that receives a failure for each count outside its limits.
     ///   - subject: A closure that receives the position of an insert, and returns the subject of
     ///     its failures.
     /// - Throws: `invalidModel` for derived attributes that depend on each other in a circle, or
@@ -67,8 +67,8 @@ package struct ChangeRules {
         try removeUpdated(from: &changes)
     }
 
-    /// Removes updated and deleted objects from ``ChangeSet/unchanged``, because a commit already
-    /// requires their versions.
+    /// Removes updated and deleted objects from ``ChangeSet/unchanged``, because a commit checks
+    /// their versions anyway.
     private func removeUpdated(from changes: inout ChangeSet) throws(StoreError) {
         guard !changes.unchanged.isEmpty else { return }
         var changed: Set<ObjectPlace> = []
@@ -122,7 +122,7 @@ package struct ChangeRules {
 
     // MARK: Counts
 
-    /// An object with a relationship whose count is limited.
+    /// An object, and one of its relationships with a limited count.
     private struct Owner: Hashable, Comparable {
         let place: ObjectPlace
         let relationship: Int
@@ -207,7 +207,7 @@ package struct ChangeRules {
     /// Requires a new version for stored objects that derived attributes read through new
     /// references and links.
     ///
-    /// A concurrent writer that changes such an object cannot yet see which attributes depend on
+    /// A concurrent writer that changes such an object cannot yet see that the attributes depend on
     /// it.
     private mutating func touchNewSources(_ changes: inout ChangeSet) throws(StoreError) {
         var sources: Set<ObjectPlace> = []
@@ -278,8 +278,8 @@ package struct ChangeRules {
         var keys: Set<Int64> = []
         for depth in attribute.path.indices.reversed() {
             let relationship = attribute.path[depth]
-            // `reached` has objects at the end of this step. Either the next property of the path changed in them, or
-            // the rest of the path reaches a change from them.
+            // `reached` contains the objects at the end of this step for which the next property of
+            // the path changed, or from which the rest of the path reaches a change.
             let name =
                 depth + 1 < attribute.path.count
                 ? attribute.path[depth + 1].name.name : attribute.sourceName
@@ -313,8 +313,8 @@ package struct ChangeRules {
         return keys
     }
 
-    /// Returns the keys of the stored objects with a relationship to an object with one of these
-    /// keys.
+    /// Returns the keys of the stored objects whose relationship contains an object with one of the
+    /// given keys.
     private func storedOwners(
         of relationship: ManagedObjectModel.Relationship, leadingTo keys: Set<Int64>
     ) throws(StoreError) -> Set<Int64> {
@@ -447,7 +447,7 @@ package struct ChangeRules {
         return isChanged
     }
 
-    /// Requires that no other writer has changed the objects whose values were used.
+    /// Adds the objects whose values were used to the objects that must be unchanged at the commit.
     private func requireUnchanged(
         _ versions: [ObjectPlace: UInt32], in changes: inout ChangeSet
     ) throws(StoreError) {

@@ -1,17 +1,18 @@
 package import RoostCore
 
-/// The objects of a snapshot with a change set applied.
+/// The objects of a snapshot, as they are after a change set is applied.
 ///
 /// Used to evaluate expressions that follow relationships. The objects of a to-many relationship
 /// have no particular order.
 package final class ChangedGraph: ObjectGraph {
-    /// The position of a changed object's record.
+    /// The position of a changed object's record in the change set.
     private enum Row {
         case inserted(Int)
         case updated(Int)
         case deleted
     }
 
+    /// An object at one end of a relationship.
     private struct End: Hashable {
         let relationship: Int
         let key: Int64
@@ -119,7 +120,8 @@ package final class ChangedGraph: ObjectGraph {
         switch relationship.storage {
         case .field: break
         case .derived(let inverse):
-            // `base` has the stored references of changed objects. Their new references are in `references`.
+            // `base` finds changed objects by their stored references. These objects are removed,
+            // and the objects with a new reference are added from `references`.
             removeAll(from: first, of: &keys) { rows[ObjectPlace(root: root, key: $0)] != nil }
             keys += references[End(relationship: inverse, key: key)] ?? []
         case .links(let owner, let isFlipped):

@@ -32,13 +32,13 @@ package struct FailureList {
         }
     }
 
-    /// Adds the rules that a record breaks.
+    /// Adds a failure for each rule that a record breaks.
     ///
     /// - Parameters:
     ///   - record: The record.
     ///   - rules: The rules of the model.
-    ///   - subject: A closure that returns the object or the row for the failure of a field, or nil
-    ///     to ignore the field.
+    ///   - subject: A closure that receives the rule and the field, and returns the object or row
+    ///     that has the failure, or nil to ignore the failure.
     /// - Throws: `timedOut` if comparing a value with its regular expression takes too long.
     package mutating func check(
         _ record: RecordReader, rules: inout RecordRules,
@@ -70,7 +70,7 @@ package struct FailureList {
 }
 
 extension StoreFinding.Rule {
-    /// Returns the kind of failure of a change that breaks the rule of a field.
+    /// Returns the kind of failure for a change in which a field breaks the rule.
     fileprivate func failure(of field: RecordLayout.Field) -> ValidationFailure.Kind {
         switch self {
         case .mandatory, .minimumCount, .maximumCount, .dangling, .destination: .missing

@@ -8,7 +8,8 @@ struct MissingObjects {
 
     var isEmpty: Bool { ids.isEmpty }
 
-    /// Returns the result of `body`, or nil if `body` throws `objectNotFound`.
+    /// Returns the result of `body`, or adds `id` and returns nil if `body` throws
+    /// `objectNotFound`.
     ///
     /// - Throws: All other errors of `body`.
     mutating func collecting<Result>(

@@ -12,7 +12,8 @@ package final class ModelRules: Sendable {
     package let model: ManagedObjectModel
     /// The rules that concern a single record.
     ///
-    /// Each access compiles the regular expressions again, so that each has its full time limit.
+    /// Each access compiles the regular expressions again, so that every expression has its full
+    /// time limit.
     package var records: RecordRules { compiledRecords.hasPatterns ? RecordRules(model) : compiledRecords }
     private let compiledRecords: RecordRules
     /// For each entity number, the to-many relationships with limited counts.
@@ -20,7 +21,7 @@ package final class ModelRules: Sendable {
     let derived: DerivedAttributes
     /// Whether the model has derived attributes.
     package var hasDerivedAttributes: Bool { !derived.isEmpty }
-    /// For each entity number, whether a change of an object can change a derived attribute or a
+    /// For each entity number, whether a change of its objects can change a derived attribute or a
     /// limited count.
     private let isConcerned: [Bool]
 
@@ -69,9 +70,9 @@ package final class ModelRules: Sendable {
     /// Returns whether objects of an entity must be inserted with a change set instead of a bulk
     /// load.
     ///
-    /// True if derived attributes depend on these objects or read others, or if a relationship or
-    /// its inverse has a limited count. The count of a new object's relationship is known only
-    /// after the last row.
+    /// True if derived attributes depend on these objects, or if their own derived attributes read
+    /// other objects. Also true if a relationship or its inverse has a limited count, because the
+    /// count is known only after the last row.
     func needsChangeSet(_ entity: ManagedObjectModel.Entity) -> Bool {
         derived.dependsOnObjects(of: entity.number)
             || derived.attributes[entity.number].contains { !$0.path.isEmpty } || !counts[entity.number].isEmpty
@@ -82,7 +83,7 @@ package final class ModelRules: Sendable {
     }
 }
 
-/// The minimum and maximum number of objects of a to-many relationship.
+/// The minimum and maximum number of objects in a to-many relationship.
 struct CountLimit: Sendable {
     let relationship: ManagedObjectModel.Relationship
     private let minimum: Int
@@ -99,7 +100,7 @@ struct CountLimit: Sendable {
         mayBeEmpty = !relationship.mustLeadSomewhere
     }
 
-    /// Returns the rule that a number of objects breaks, or nil.
+    /// Returns the failure for a number of objects, or nil if the number is allowed.
     func violation(of count: Int) -> ValidationFailure.Kind? {
         if count == 0, minimum > 0 { return mayBeEmpty ? nil : .missing }
         if count < minimum { return .tooFew(minimum: minimum) }

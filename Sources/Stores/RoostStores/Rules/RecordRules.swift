@@ -23,7 +23,7 @@ package struct RecordRules: Sendable {
 
     /// A rule for a field.
     ///
-    /// It is a class, because copying a structure for each record costs more.
+    /// A class costs less here, because a structure would be copied for each record.
     private final class FieldRule: Sendable {
         let rule: StoreFinding.Rule
         let field: RecordLayout.Field
@@ -70,8 +70,8 @@ package struct RecordRules: Sendable {
 
     /// For each entity number, the rules.
     private let entities: [EntityRules]
-    /// For each index of a regular expression, whether it took too long for a value and is no
-    /// longer used.
+    /// For each index of a regular expression, whether the expression took too long for a value and
+    /// is no longer used.
     private var isSlow: [Bool] = []
     /// The properties with a rule that cannot be applied, each with a message.
     private(set) var problems: [(property: String, message: String)] = []

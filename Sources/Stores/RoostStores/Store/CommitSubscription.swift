@@ -31,12 +31,13 @@ package final class CommitSubscription: Sendable {
         let location = store.location
         number = feed.add(ignoring: ignored) { notice in
             var notice = notice
-            // The store may be open elsewhere with another path.
+            // If the store is also open with another path, the notice can contain that path.
             notice.store = location
             listener(notice)
         }
         entry = CommitWatcher.Entry(store.persistentStore, feed: feed, signal: reporting?.commitSignal, end: end)
-        // The watch starts before the first check, so that later commits are found immediately.
+        // The watch starts before the first check, so that commits after the check are found
+        // immediately.
         CommitWatcher.shared.add(entry)
         do throws(StoreError) { try entry.lookFirst() } catch {
             stop()
@@ -59,15 +60,15 @@ package final class CommitSubscription: Sendable {
 ///
 /// It checks a store every second, and when the store's signal is raised.
 ///
-/// All stores of the process share one `FileWatch` and one thread, which runs while there are
-/// stores.
+/// All stores of the process share one `FileWatch` and one thread. The thread runs while a store
+/// has listeners.
 final class CommitWatcher: Sendable {
     final class Entry: Sendable {
         private let store: any PersistentStore
         private let feed: CommitFeed
         private let signal: (any CommitSignal)?
         private let end: @Sendable () -> Void
-        /// The end of the history that was reported to listeners.
+        /// The token of the last transaction that was reported to listeners.
         private let lastToken = Mutex<HistoryToken?>(nil)
         /// Whether the entry has ended.
         ///
@@ -135,7 +136,8 @@ final class CommitWatcher: Sendable {
             let (wasEnded, isOver) = isEnded.withLock { (isEnded) -> (Bool, Bool) in
                 guard !isEnded else { return (true, true) }
                 do throws(StoreError) { try look() } catch {
-                    // Any other error may be temporary. A later check reports the missed commits.
+                    // Only these two errors end the entry. Other errors may be temporary, and a
+                    // later check then reports the missed commits.
                     isEnded = error.code == .closed || error.code == .storeReplaced
                 }
                 return (false, isEnded)
@@ -152,8 +154,8 @@ final class CommitWatcher: Sendable {
                 defer { isEnded = true }
                 return !isEnded
             }
-            // The observation ends outside the lock, because its thread may be about to check the
-            // store.
+            // The observation ends outside the lock, because its thread may need the lock to check
+            // the store.
             let observed = observation.withLock { $0.take() }
             withExtendedLifetime(observed) {}
             if isOver { end() }
@@ -192,8 +194,8 @@ final class CommitWatcher: Sendable {
         do throws(SystemFailure) {
             try SystemThread.start("roost watcher", stackByteCount: 1 << 20) { self.run() }
         } catch {
-            // Without a thread, only commits of this process are reported. The next listener tries
-            // again to start it.
+            // Without a thread, only commits of this process are reported. The next call of this
+            // method tries again.
             state.withLock { $0.isRunning = false }
         }
     }
@@ -206,11 +208,12 @@ final class CommitWatcher: Sendable {
             }
             return removed
         }
-        // The last reference to a store is released outside the lock.
+        // The entry can have the last reference to a store, which must be released outside the
+        // lock.
         withExtendedLifetime(removed) {}
     }
 
-    /// Returns whether the system reports changes of the signal of an entry.
+    /// Returns whether the system reports changes of an entry's signal.
     fileprivate func watches(_ entry: Entry) -> Bool {
         entry.isObserved || state.withLock { $0.entries[ObjectIdentifier(entry)]?.number != nil }
     }
@@ -239,9 +242,9 @@ final class CommitWatcher: Sendable {
         }
     }
 
-    /// Checks the stores whose signals have these numbers, or all stores if nil.
+    /// Checks the stores whose signals have the given numbers, or all stores if `numbers` is nil.
     ///
-    /// - Returns: False without stores. The thread then ends.
+    /// - Returns: False if no store has listeners, so that the thread must end.
     private func look(at numbers: Set<CInt>?) -> Bool {
         let entries: [Entry]? = state.withLock { state in
             if state.entries.isEmpty {
@@ -284,7 +287,8 @@ extension StoreSnapshot {
             return nil
         }
         var union: NoticeUnion?
-        // A large transaction has several parts. The last part has its token.
+        // The cursor returns a large transaction in several parts. Only the last part is complete,
+        // and has the transaction's token.
         var (parts, count) = ([SaveNotice](), 0)
         while let transaction = try cursor.next() {
             let notice = SaveNotice(transaction, of: store, from: known, to: generation)

@@ -3,8 +3,8 @@ internal import RoostSystem
 
 /// An asynchronous sequence of notices about commits to stores.
 ///
-/// The sequence begins when it is created, not when the loop begins. So no commit is missed between
-/// a later read and the first notice.
+/// The sequence reports all commits after its creation, even those before the loop begins. So if
+/// you create it before you read the store, you miss no commit.
 ///
 /// ```swift
 /// let changes = try store.changes
@@ -16,8 +16,8 @@ internal import RoostSystem
 /// a merged notice with more than ``SaveNotice/mostIDs`` IDs lists no IDs and is incomplete. Each
 /// notice is returned by only one of the sequence's iterators.
 ///
-/// The sequence ends when a store is closed or replaced, its context (if any) is deallocated, or
-/// the task is cancelled.
+/// The sequence ends when one of its stores is closed or replaced, or when the task is cancelled.
+/// The sequence of a context also ends when the context is deallocated.
 public struct SaveNotices: AsyncSequence, Sendable {
     /// A notice of one commit or of several commits.
     public typealias Element = SaveNotice

@@ -2,8 +2,8 @@ public import RoostCore
 public import RoostMigration
 public import RoostQuery
 
-// The asynchronous methods have the same names as the blocking ones. They run on threads of Roost's
-// own.
+// The asynchronous methods have the same names as the blocking methods, but run on threads of
+// Roost's own.
 //
 // A task that is cancelled before the commit changes nothing and throws `cancelled`. A task that is
 // cancelled after the commit gets the result.
@@ -164,7 +164,7 @@ extension Store {
         try await StoreThreads.run { () throws(StoreError) in try self.metadata() }
     }
 
-    /// Returns the number of objects and links and the sum of their hashes, asynchronously.
+    /// Returns the numbers of objects and links, and the sum of their hashes, asynchronously.
     public func digest() async throws(StoreError) -> StoreDigest {
         try await StoreThreads.run { () throws(StoreError) in try self.digest() }
     }
@@ -176,7 +176,7 @@ extension Store {
         try await StoreThreads.run { () throws(StoreError) in try self.close() }
     }
 
-    /// Runs work with a cancellation that is requested when the task is cancelled.
+    /// Runs `body`, and requests its cancellation when the task is cancelled.
     private func cancellable<Result: Sendable>(
         _ options: ConversionOptions, _ body: @Sendable (ConversionOptions) throws(StoreError) -> Result
     ) async throws(StoreError) -> Result {
@@ -195,7 +195,7 @@ extension Store {
 }
 
 extension StoreError {
-    /// Creates the `StoreError` for an error of an untyped function.
+    /// Creates a copy of a `StoreError`, or a `StoreError` that wraps any other error.
     init(wrapping error: any Error) {
         self = error as? StoreError ?? StoreError(.internalInconsistency, "\(error)", underlying: error)
     }

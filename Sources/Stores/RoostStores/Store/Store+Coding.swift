@@ -17,8 +17,8 @@ extension StoreView {
     /// ```
     ///
     /// Coding keys are the names of properties, and `objectID` is the ID of the object. To-one
-    /// relationships are `ObjectID?`, to-many relationships `[ObjectID]`, and composite attributes
-    /// nested structs.
+    /// relationships are `ObjectID?`, to-many relationships are `[ObjectID]`, and composite
+    /// attributes are nested structs.
     ///
     /// - Parameters:
     ///   - type: The type of the values.
@@ -26,8 +26,8 @@ extension StoreView {
     ///   - predicate: The condition, or nil for all objects.
     ///   - sortDescriptors: The order.
     ///   - limit: The maximum number of objects, or nil for all.
-    /// - Returns: The values. All of them are in memory, but ``forEach(_:of:where:_:)`` uses
-    ///   bounded memory.
+    /// - Returns: The values, which are all in memory. If there are many, use
+    ///   ``forEach(_:of:where:_:)``, which uses bounded memory.
     /// - Throws: `unknownEntity`; `unknownProperty` for a key that is not a stored property;
     ///   `invalidValue` for a property that does not fit its Swift type. The message names both.
     public func fetch<Element: Decodable>(
@@ -48,7 +48,7 @@ extension StoreView {
     ///   - type: The type of the values.
     ///   - entity: The entity, or nil for the entity with the name of the type.
     ///   - predicate: The condition, or nil for all objects.
-    ///   - body: A closure that is called for each value. Its first error ends the pass.
+    ///   - body: A closure that is called for each value. If it throws, no further values are read.
     /// - Throws: The errors of ``fetch(_:of:where:sortedBy:limit:)``, and the errors of `body`.
     public func forEach<Element: Decodable>(
         _ type: Element.Type, of entity: EntityName? = nil, where predicate: FetchRequest.Predicate? = nil,
@@ -95,7 +95,7 @@ extension StoreView {
         }
     }
 
-    /// Returns the objects of a to-many relationship.
+    /// Returns the IDs of the objects in a to-many relationship.
     func members(
         _ relationship: ManagedObjectModel.Relationship, id: ObjectID
     ) throws(StoreError) -> [ObjectID] {
@@ -180,11 +180,11 @@ extension Store {
 
     /// Inserts one object for each value.
     ///
-    /// The insert is atomic and durable on return. Coding keys are the names of properties. A
-    /// property that a value does not encode, such as a nil optional, gets the default of the
-    /// model. With ``ConflictRule/fail``, `objectID` must be nil, because the store assigns new
-    /// IDs. If the first value encodes a to-many relationship, all values are one change set.
-    /// Otherwise no value may encode a to-many relationship.
+    /// The insert is atomic, and is durable when the method returns. Coding keys are the names of
+    /// properties. A property that a value does not encode, such as a nil optional, gets the
+    /// default of the model. With ``ConflictRule/fail``, `objectID` must be nil, because the store
+    /// assigns new IDs. If the first value encodes a to-many relationship, all values become one
+    /// change set. If the first value encodes none, later values must not encode any.
     ///
     /// ```swift
     /// try store.insert([Track(title: "Blue", plays: 3)])
@@ -194,7 +194,7 @@ extension Store {
     ///   - values: The values. The sequence is read once.
     ///   - entity: The entity of the new objects, or nil for the entity with the name of the type.
     ///   - onConflict: The rule for a value that matches an existing object in a uniqueness
-    ///     constraint. The existing object is updated regardless of the value's `objectID`.
+    ///     constraint. The value's `objectID` is ignored, even if it is the ID of another object.
     ///   - result: The kind of the result.
     /// - Returns: The result of the requested kind.
     /// - Throws: The errors of ``insert(_:rows:onConflict:result:)``.

@@ -12,8 +12,8 @@ extension Store {
     /// ```
     ///
     /// All transactions are read from one view of the store. A transaction with many changes is
-    /// passed in several values; see ``HistoryTransaction/isComplete``. If `body` throws, the pass
-    /// ends. Continue after the token of the last value that `body` completed.
+    /// passed to `body` in several parts; see ``HistoryTransaction/isComplete``. If `body` throws,
+    /// the pass ends. To continue later, use the token of the last part that `body` processed.
     ///
     /// - Parameters:
     ///   - request: The token after which to continue, and filters.
@@ -21,7 +21,7 @@ extension Store {
     /// - Throws: `historyExpired` if transactions after the token were removed: read everything
     ///   again in one view, and continue after ``StoreView/historyToken()`` of this view.
     ///   `invalidRequest` for a token of another store, and for a store that records no history.
-    ///   `unsupported` for a type without the capability. `unknownEntity`, `corrupted`, and the
+    ///   `unsupported` for a store type without histories. `unknownEntity`, `corrupted`, and the
     ///   errors of `body`.
     /// - Complexity: O(*n*) in the changes after the token.
     public func forEachTransaction(_ request: HistoryRequest, _ body: (HistoryTransaction) throws -> Void) throws {
@@ -30,8 +30,8 @@ extension Store {
 
     /// Returns the transactions of the store's history after a token, oldest first.
     ///
-    /// Each transaction is one value, and all of them are in memory. ``forEachTransaction(_:_:)``
-    /// uses bounded memory.
+    /// Each transaction is one value, even with many changes. All transactions are in memory, but
+    /// ``forEachTransaction(_:_:)`` uses bounded memory.
     ///
     /// - Parameter token: The token, or nil for the whole history in the store.
     /// - Returns: The transactions.
@@ -47,8 +47,8 @@ extension Store {
 
     /// Returns the token of the last transaction.
     ///
-    /// To read everything and then follow the changes without a gap, take the token from the same
-    /// view: ``StoreView/historyToken()``.
+    /// To read everything and then follow the changes without a gap, read everything in one view,
+    /// and take the token from that view with ``StoreView/historyToken()``.
     ///
     /// - Throws: `invalidRequest` for a store that records no history, `unsupported`, `closed`.
     public func historyToken() throws(StoreError) -> HistoryToken {
@@ -57,13 +57,14 @@ extension Store {
 
     /// Removes the transactions up to a token, including the token's own transaction.
     ///
-    /// Afterwards ``history(after:)`` accepts the token, but throws `historyExpired` for older
-    /// tokens. Values of deleted objects are removed from the store. Their bytes may remain in
-    /// unused parts of the file until they are overwritten or ``compact(options:)`` is called.
+    /// Afterwards, ``history(after:)`` accepts the token, but throws `historyExpired` for older
+    /// tokens. Values of deleted objects in the removed transactions are removed too. The bytes of
+    /// these values may remain in unused parts of the file until they are overwritten or
+    /// ``compact(options:)`` is called.
     ///
     /// - Throws: `invalidRequest` and `historyExpired` as in ``forEachTransaction(_:_:)``;
     ///   `readOnly`; `busy`.
-    /// - Complexity: O(*n*) in removed transactions. Each write transaction has a bounded size.
+    /// - Complexity: O(*n*) in removed transactions. They are removed in steps of bounded size.
     public func deleteHistory(before token: HistoryToken) throws(StoreError) {
         try persistentStore.removeHistory(.token(token))
     }

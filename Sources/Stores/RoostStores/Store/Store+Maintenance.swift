@@ -7,7 +7,7 @@ extension Store {
     /// The check finds damage, violations of the model's rules, and one-to-one references without a
     /// reference back. It changes nothing.
     ///
-    /// - Parameter limit: The maximum number of listed findings of one kind and property.
+    /// - Parameter limit: The maximum number of findings to list for each kind and property.
     /// - Returns: The findings, damage first. Empty if the store has no problems.
     /// - Throws: The error that prevents the check: `closed`, `ioFailure`, `busy`.
     public func check(limit: Int = 100) throws(StoreError) -> [StoreFinding] {
@@ -16,9 +16,9 @@ extension Store {
 
     /// Copies the store's current state to a new store of the same type.
     ///
-    /// Other programs may read and write the store meanwhile. The copy is read again and compared
-    /// before it is published. After an error the copy is removed. The copy needs as much space as
-    /// the store.
+    /// Other programs may read and write the store during the copy. The new store is read again,
+    /// and compared with the source before it is published. After an error, the new store is
+    /// removed. It needs as much space as the source.
     ///
     /// ```swift
     /// try store.backUp(to: .sqlite("monday.sqlite"))
@@ -26,7 +26,7 @@ extension Store {
     ///
     /// - Parameters:
     ///   - destination: The location of the copy.
-    ///   - options: The options; those for opening the source have no effect.
+    ///   - options: The options. Options for opening the source have no effect.
     /// - Returns: A report of the copy.
     /// - Throws: `unsupported` for a type whose stores are not files; `invalidRequest` for a
     ///   destination of another type; `alreadyExists`, `noSpace`, `corrupted`, `cancelled`.
@@ -39,13 +39,13 @@ extension Store {
 
     /// Copies the store's current state to a new store of any type.
     ///
-    /// Other programs may read and write the store meanwhile. Objects keep their IDs. By default,
-    /// the copy is read again and compared before it is published. After an error the copy is
-    /// removed. Memory is bounded.
+    /// Other programs may read and write the store during the copy. Objects keep their IDs. By
+    /// default, the new store is read again, and compared with the source before it is published.
+    /// After an error, the new store is removed. Memory is bounded.
     ///
     /// - Parameters:
     ///   - destination: The location of the copy.
-    ///   - options: The options; those for opening the source have no effect.
+    ///   - options: The options. Options for opening the source have no effect.
     /// - Returns: A report of the copy.
     /// - Throws: `alreadyExists`, `unsupported`, `noSpace`, `corrupted`, `cancelled`.
     @discardableResult
@@ -67,7 +67,7 @@ extension Store {
     ///   files; `noSpace`, `corrupted`, `cancelled`, `closed`.
     @discardableResult
     public func compact(options: ConversionOptions = ConversionOptions()) throws(StoreError) -> CompactionReport {
-        // The file could be compacted without this object, but a closed store must throw.
+        // The compaction itself does not use this object. This call throws if the store is closed.
         _ = try metadata()
         return try StoreMaintenance(registry: registry).compact(location, options: options)
     }

@@ -4,8 +4,8 @@ internal import RoostQuery
 extension Store {
     /// Runs `body` with a consistent view of the store.
     ///
-    /// The view ends when `body` returns. It retains pages of the store, so `body` should not wait
-    /// for people or for the network.
+    /// The view ends when `body` returns. Until then, the view retains pages of the store, so
+    /// `body` should not wait for user input or the network.
     ///
     /// - Parameter body: A closure that receives the view.
     /// - Returns: The result of `body`.
@@ -16,7 +16,7 @@ extension Store {
         return try body(view)
     }
 
-    /// Runs a `body` that throws only `StoreError` with a view.
+    /// Passes a view to `body`, which throws only `StoreError`.
     func reading<Result>(_ body: (StoreView) throws(StoreError) -> Result) throws(StoreError) -> Result {
         let view = StoreView(try persistentStore.snapshot(), model: model)
         defer { view.end() }
@@ -36,8 +36,7 @@ extension Store {
     ///     sort keys are in ascending order of their IDs.
     ///   - limit: The maximum number of objects, or nil for all.
     ///   - offset: The number of objects to skip.
-    /// - Returns: The objects. All of them are in memory, but ``forEach(_:_:)`` uses bounded
-    ///   memory.
+    /// - Returns: The objects, all in memory at once. ``forEach(_:_:)`` uses bounded memory.
     /// - Throws: `unknownEntity`, `unknownProperty` or `invalidRequest` before anything is read;
     ///   `closed`; errors of reading.
     public func fetch(
@@ -59,14 +58,14 @@ extension Store {
         try read { view in try view.forEach(request, body) }
     }
 
-    /// Returns the object with an ID, or nil if it does not exist.
+    /// Returns the object with the given ID, or nil if it does not exist.
     ///
     /// - Throws: `unknownEntity`; `closed`; errors of reading.
     public func record(_ id: ObjectID) throws(StoreError) -> Record? {
         try reading { (view) throws(StoreError) in try view.record(id) }
     }
 
-    /// Returns the object of an entity with a key, or nil if it does not exist.
+    /// Returns the object with the given entity and key, or nil if it does not exist.
     ///
     /// - Throws: `unknownEntity`; `closed`; errors of reading.
     public func record(_ entity: EntityName, key: Int64) throws(StoreError) -> Record? {

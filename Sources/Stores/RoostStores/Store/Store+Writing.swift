@@ -11,16 +11,16 @@ extension Store {
     /// ```
     ///
     /// Up to 16 MiB of rows become one change set. More rows are loaded in bulk, in bounded memory,
-    /// and other writers wait until the end. With ``ConflictRule/update`` or ``ConflictRule/skip``,
-    /// or if rows can change other objects, all rows are one change set.
+    /// and other writers wait until the load ends. In two cases, all rows become one change set:
+    /// with ``ConflictRule/update`` or ``ConflictRule/skip``, and if rows can change other objects.
     ///
     /// - Parameters:
     ///   - entity: The entity of the new objects.
     ///   - rows: The values by property name: attributes, to-one relationships (`.objectID`), and
     ///     elements of composites by their dotted path. A property that a row does not name gets
     ///     the default of the model. The sequence is read once.
-    ///   - onConflict: The rule for a row that matches an existing object in a uniqueness
-    ///     constraint.
+    ///   - onConflict: The rule for a row that has the same values of a uniqueness constraint as an
+    ///     existing object.
     ///   - result: The kind of the result.
     /// - Returns: The result of the requested kind.
     /// - Throws: `validationFailed` with all ``StoreError/failures``; `objectNotFound` with all
@@ -48,7 +48,7 @@ extension Store {
     /// Sets properties of all objects that meet a condition.
     ///
     /// The update is atomic and durable on return. All other properties remain unchanged.
-    /// Expressions read the values from before the update.
+    /// Expressions read the values that objects had before the update.
     ///
     /// ```swift
     /// try store.update("Track", set: "plays = plays + 1", where: "title BEGINSWITH \(prefix)")
@@ -78,10 +78,10 @@ extension Store {
         try persistentStore.execute(request, rules: rules)
     }
 
-    /// Deletes all objects that meet a condition, and the objects that delete rules delete with
-    /// them.
+    /// Deletes all objects that meet a condition, and further objects according to the delete
+    /// rules.
     ///
-    /// The delete is atomic.
+    /// The delete is atomic and durable on return.
     ///
     /// - Parameters:
     ///   - entity: The entity, including its subentities.
@@ -98,9 +98,9 @@ extension Store {
         try execute(BatchDeleteRequest(FetchRequest(entity, where: predicate), result: result))
     }
 
-    /// Deletes the objects with these IDs, and the objects that delete rules delete with them.
+    /// Deletes the objects with these IDs, and further objects according to the delete rules.
     ///
-    /// Objects that do not exist are ignored.
+    /// IDs of objects that do not exist are ignored.
     ///
     /// - Throws: The errors of ``delete(_:where:result:)``.
     @discardableResult

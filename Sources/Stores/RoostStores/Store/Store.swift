@@ -24,20 +24,20 @@ internal import RoostQuery
 /// of threads and tasks concurrently. Readers do not wait for writers, and writers wait for each
 /// other up to the timeout.
 public final class Store: Sendable {
-    /// The underlying store of a backend.
+    /// The store of the backend, to which this store forwards its calls.
     package let persistentStore: any PersistentStore
     /// The rules of the program's model.
     package let rules: ModelRules
-    /// The store types of destinations for copies and conversions.
+    /// The store types that copies and conversions can have as destination.
     let registry: StoreRegistry
 
     /// Creates a `Store` for a persistent store that is already open.
     ///
     /// - Parameters:
-    ///   - store: The open persistent store. Closing the new instance closes this store.
+    ///   - store: The open persistent store. Closing the new instance also closes this store.
     ///   - model: The program's model with the rules, or nil for the store's own model.
-    ///   - registry: The store types of destinations for `backUp(to:options:)` and
-    ///     `convert(to:options:)`.
+    ///   - registry: The store types that `backUp(to:options:)` and `convert(to:options:)` can have
+    ///     as destination.
     /// - Throws: `modelMismatch` for a model that is not compatible with the store's model;
     ///   `invalidModel` for a model with rules that cannot be enforced.
     public init(
@@ -52,10 +52,11 @@ public final class Store: Sendable {
     public var location: StoreLocation { persistentStore.location }
     /// The program's model.
     public var model: ManagedObjectModel { rules.model }
-    /// Whether every change throws `readOnly`, or `unsupported` if the store's type cannot write.
+    /// Whether the store rejects changes: with `unsupported` if its type cannot write, otherwise
+    /// with `readOnly`.
     public var isReadOnly: Bool { persistentStore.isReadOnly }
 
-    /// Whether the generations are sums; see ``Generation/highestSum``.
+    /// Whether the store's generations are sums; see ``Generation/highestSum``.
     package var addsGenerations: Bool {
         (persistentStore as? any CommitReportingStore)?.commitFeed.addsGenerations ?? false
     }
@@ -78,10 +79,10 @@ public final class Store: Sendable {
         return try snapshot.computeTally().digest
     }
 
-    /// Finishes running work, and releases the store's locks and files.
+    /// Waits for running calls, and releases the store's locks and files.
     ///
-    /// Calling this method again does nothing. Later calls of other methods throw `closed`.
-    /// Sequences of `changes` end.
+    /// Calling this method again does nothing. Later calls of other methods throw `closed`. The
+    /// sequences that `changes` has returned end.
     ///
     /// - Throws: Errors of the last steps. The store is closed nevertheless.
     public func close() throws(StoreError) {

@@ -2,8 +2,8 @@ public import RoostCore
 
 /// An asynchronous sequence of the results of a request.
 ///
-/// All results belong to one view of the store, which ends when the iteration ends or the iterator
-/// is deallocated. A thread of Roost's own reads one batch at a time, so memory is bounded.
+/// All results come from one view of the store. The view ends with the iteration, or when the
+/// iterator is deallocated. A thread of Roost reads one batch at a time, so memory is bounded.
 ///
 /// ```swift
 /// for try await record in store.records(FetchRequest("Track", where: "plays > 3")) {
@@ -56,7 +56,7 @@ public struct StoreRecords<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    // Proof of Sendable: a lock guards all state, so that one call at a time uses the view.
+    // Proof of Sendable: a lock guards all state, so only one call at a time uses the view.
     fileprivate final class Pass: @unchecked Sendable {
         private struct State {
             var view: StoreView?

@@ -4,8 +4,8 @@ internal import RoostSystem
 
 /// The threads that run asynchronous calls of stores, so that no call blocks the cooperative pool.
 ///
-/// A call remains part of its task on such a thread, so stores can use `Task.isCancelled`. A thread
-/// is started if all others are busy, and ends after some seconds without work.
+/// On such a thread, a call remains part of its task, so stores can use `Task.isCancelled`. A new
+/// thread starts if all existing threads are busy. A thread ends after some seconds without work.
 final class StoreThreads: TaskExecutor {
     static let shared = StoreThreads()
 
@@ -59,7 +59,7 @@ final class StoreThreads: TaskExecutor {
             }
             let job = state.jobs[state.first]
             state.first += 1
-            // If the queue never becomes empty, finished jobs must not fill the memory.
+            // Started jobs are removed, so that they do not fill the memory if the queue never becomes empty.
             if state.first >= 1024, state.first * 2 >= state.jobs.count {
                 state.jobs.removeFirst(state.first)
                 state.first = 0

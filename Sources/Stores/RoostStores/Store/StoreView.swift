@@ -36,8 +36,7 @@ public final class StoreView {
     ///     sort keys are in ascending order of their IDs.
     ///   - limit: The maximum number of objects, or nil for all.
     ///   - offset: The number of objects to skip.
-    /// - Returns: The objects. All of them are in memory, but ``forEach(_:_:)`` uses bounded
-    ///   memory.
+    /// - Returns: The objects, all in memory at once. ``forEach(_:_:)`` uses bounded memory.
     /// - Throws: `unknownEntity`, `unknownProperty` or `invalidRequest` before anything is read;
     ///   `closed`; errors of reading.
     public func fetch(
@@ -74,7 +73,7 @@ public final class StoreView {
         }
     }
 
-    /// Returns the object with an ID, or nil if it does not exist.
+    /// Returns the object with the given ID, or nil if it does not exist.
     ///
     /// - Throws: `unknownEntity`; `closed`; errors of reading.
     public func record(_ id: ObjectID) throws(StoreError) -> Record? {
@@ -82,15 +81,15 @@ public final class StoreView {
         return try snapshot.record(with: id, into: &batch) ? batch.record(at: 0) : nil
     }
 
-    /// Returns the object of an entity with a key, or nil if it does not exist.
+    /// Returns the object with the given entity and key, or nil if it does not exist.
     ///
     /// - Throws: `unknownEntity`; `closed`; errors of reading.
     public func record(_ entity: EntityName, key: Int64) throws(StoreError) -> Record? {
         try record(ObjectID(entity, key: key))
     }
 
-    /// Returns the IDs of the objects in a to-many relationship of an object, in the relationship's
-    /// order.
+    /// Returns the IDs of the objects that an object's to-many relationship contains, in the
+    /// relationship's order.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a to-one relationship.
     public func objectIDs(_ relationship: String, of id: ObjectID) throws(StoreError) -> [ObjectID] {
@@ -114,7 +113,9 @@ public final class StoreView {
     /// - Throws: The errors of ``fetch(_:where:sortedBy:limit:offset:)``.
     public func count(_ request: FetchRequest) throws(StoreError) -> Int { try snapshot.count(request) }
 
-    /// Calls `body` for each row of a request: values of properties, groups and aggregates.
+    /// Calls `body` for each row of a request.
+    ///
+    /// A row has values computed from one object, or from a group of objects.
     ///
     /// ```swift
     /// let request = RowRequest(

@@ -11,7 +11,7 @@ extension ConversionOptions {
     /// The timeout of the options, which ends early if the conversion is cancelled.
     package var timeout: Timeout { Timeout(seconds: timeoutSeconds, isCancelled: isCancelled) }
 
-    /// Claims a destination, after waiting for another conversion into it.
+    /// Claims a destination, and waits first if another conversion holds the claim.
     ///
     /// - Throws: The errors of
     ///   ``DestinationClaim/acquire(forStoreAt:timeoutSeconds:isCancelled:)``.
@@ -23,7 +23,7 @@ extension ConversionOptions {
     /// Publishes a finished store, after waiting until all users of an existing store have closed
     /// it.
     ///
-    /// Processes that open the store's file meanwhile wait until it is replaced. See
+    /// During this time, processes that open the existing store wait until it is replaced. See
     /// ``ExclusiveRequest``.
     ///
     /// - Throws: The errors of ``PersistentStoreType/replace(_:with:overwriting:)``; `cancelled`.
@@ -39,7 +39,7 @@ extension ConversionOptions {
             } catch {
                 guard error.code == .busy else { throw error }
                 if type.capabilities.contains(.file), timeout.secondsLeft > 0 {
-                    // If the request fails, later openings may delay the replacement.
+                    // If the request fails, processes that open the store now may delay the replacement.
                     if let request {
                         request.renew()
                     } else {

@@ -17,7 +17,7 @@ public struct ConversionOptions: Sendable, Adjustable {
     /// Whether to accept objects of the source that another program changed, instead of failing the
     /// conversion.
     ///
-    /// Applies to a source that the conversion opens. See ``StoreOptions/acceptsChanges``. The
+    /// Applies only to a source that the conversion opens. See ``StoreOptions/acceptsChanges``. The
     /// report's warnings list the accepted changes.
     public var acceptsChanges: Bool = false
     /// Whether the finished destination is read again and compared with the content read from the
@@ -46,10 +46,10 @@ public struct ConversionOptions: Sendable, Adjustable {
     ///
     /// See ``StoreOptions/typeOptions``.
     public var destinationTypeOptions: [String: String] = [:]
-    /// The time to wait for a store that is in use before throwing `busy`, in seconds.
+    /// The time in seconds to wait for a store that is in use; then the conversion throws `busy`.
     ///
     /// The limit applies to each wait separately: for the source, for another conversion into the
-    /// destination, and for programs that use a store that is to be replaced or compacted.
+    /// destination, and for other users of a store that is replaced or compacted.
     /// ``cancellation`` ends the last two waits.
     public var timeoutSeconds: Double
     /// The disk space that must stay free in addition to the estimate for the destination, in
@@ -57,7 +57,8 @@ public struct ConversionOptions: Sendable, Adjustable {
     public var reservedBytes: Int = 4 << 20
     /// An object that can cancel the conversion.
     public var cancellation: ConversionCancellation?
-    /// A closure that is called after each batch and before a phase without batches, on any thread.
+    /// A closure that is called after each batch and before each phase without batches, on any
+    /// thread.
     ///
     /// It must return quickly.
     public var onProgress: (@Sendable (ConversionProgress) -> Void)?
@@ -88,8 +89,8 @@ public enum ConversionEndpoint: Sendable {
     case location(StoreLocation)
     /// An open store.
     ///
-    /// A destination must be empty and have the model of the new content. The conversion does not
-    /// close the store.
+    /// An open destination must be empty and have the model of the new content. The conversion does
+    /// not close the store.
     case store(any PersistentStore)
 
     /// The location of the store.

@@ -22,9 +22,10 @@ public struct ConversionPlan: Sendable, Hashable, Codable {
     public var objects: Int
     /// The number of links to copy; nil if the source records no count.
     package var links: Int?
-    /// The number of objects of each entity with objects, excluding subentities.
+    /// The entities that have objects, each with its number of objects, excluding subentities.
     package var entities: [EntityCount]
-    /// The number of links of each relationship with links; empty if the source records no counts.
+    /// The relationships that have links, each with its number of links; empty if the source
+    /// records no counts.
     package var relationships: [RelationshipCount]
     /// The expected size of the destination, in bytes.
     public var bytesNeeded: Int
@@ -35,8 +36,8 @@ public struct ConversionPlan: Sendable, Hashable, Codable {
     public var refusals: [String]
     /// Warnings to read before converting.
     public var warnings: [String]
-    /// The declarations in the new store's model that have no effect, one line for each kind
-    /// (``ModelRemark``).
+    /// Messages about declarations in the new store's model that have no effect, one for each kind
+    /// of ``ModelRemark``.
     package var remarks: [String] = []
 }
 

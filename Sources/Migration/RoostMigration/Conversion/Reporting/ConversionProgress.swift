@@ -24,7 +24,7 @@ public struct ConversionProgress: Sendable, Hashable {
 
     /// The current phase.
     public var phase: Phase
-    /// The current entity, or the current relationship as `Entity.name`; otherwise nil.
+    /// The entity or relationship (`Entity.name`) being processed, or nil if none is.
     package var current: String?
     /// The number of objects processed in this phase.
     public var objects: Int
@@ -57,7 +57,7 @@ public struct ConversionProgress: Sendable, Hashable {
         return total == 0 ? 1 : min(1, Double(objects + links) / Double(total))
     }
 
-    /// The estimated seconds left in this phase; nil without an estimate.
+    /// The estimated seconds left in this phase; nil if they cannot be estimated.
     public var secondsLeft: Double? {
         guard let fraction, fraction > 0, seconds > 0 else { return nil }
         return seconds / fraction - seconds

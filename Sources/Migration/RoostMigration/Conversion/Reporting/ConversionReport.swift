@@ -35,9 +35,9 @@ public struct ConversionReport: Sendable, Hashable, Codable {
     public var bytes: Int
     /// The peak of the process's private memory, in bytes; nil if the system does not report it.
     package var peakPrivateBytes: Int?
-    /// The number of objects of each entity with objects, excluding subentities.
+    /// The entities that have objects, each with its number of objects, excluding subentities.
     package var entities: [EntityCount]
-    /// The number of links of each relationship with links.
+    /// The relationships that have links, each with its number of links.
     package var relationships: [RelationshipCount]
     /// The damaged objects that were skipped, as `Entity/p<key>`.
     public var skipped: [String]
@@ -48,8 +48,8 @@ public struct ConversionReport: Sendable, Hashable, Codable {
     package var dangling: [RelationshipCount]
     /// Warnings about the conversion.
     public var warnings: [String]
-    /// The declarations in the new store's model that have no effect, one line for each kind
-    /// (``ModelRemark``).
+    /// Messages about declarations in the new store's model that have no effect, one for each kind
+    /// of ``ModelRemark``.
     package var remarks: [String] = []
 
     private enum CodingKeys: String, CodingKey {

@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// The damaged objects that a conversion or a migration skips.
 ///
-/// An object that several mappings read is listed once.
+/// A damaged object is listed once, even if several mappings read it.
 struct SkippedObjects: Sendable {
     /// The damaged objects in the order of discovery.
     private(set) var ids: [ObjectID] = []

@@ -4,9 +4,9 @@ internal import RoostCore
 enum ContentPart: Sendable {
     /// The structure of the store's file.
     case structure
-    /// The records of a hierarchy with keys in a range.
+    /// The records of one hierarchy whose keys are in a range.
     case records(root: Int, KeySpan)
-    /// The links of a relationship with source keys in a range.
+    /// The links of one relationship whose source keys are in a range.
     case links(relationship: Int, KeySpan)
 
     /// A range of keys that excludes its lower bound and includes its upper bound.
@@ -21,11 +21,11 @@ enum ContentPart: Sendable {
     private static let wantedCount = 1 << 15
     private static let maximumCount = 16
 
-    /// Divides a store into parts, and large hierarchies and relationships into ranges of keys.
+    /// Divides a store into parts; large hierarchies and relationships give several ranges of keys.
     ///
-    /// A ``SequentialSnapshot`` is not divided into ranges. The structure comes first, because it
-    /// cannot be divided. `tally` is the expected content. If it is wrong, the parts still cover
-    /// all content.
+    /// A ``SequentialSnapshot`` is not divided into ranges. The structure comes first, because only
+    /// one thread can check it. `tally` has the expected counts. If they are wrong, the parts still
+    /// cover all content.
     static func parts(
         of tally: StoreTally, snapshot: any StoreSnapshot, checkingStructure: Bool
     ) throws(StoreError) -> [ContentPart] {
@@ -42,7 +42,7 @@ enum ContentPart: Sendable {
         }
         for relationship in model.linkRelationships {
             // A relationship that is its own inverse is one part, because the store chooses which
-            // end of a link is its source.
+            // end of each link is the source.
             let count = relationship.isReflexive ? 0 : tally.relationships[relationship.number].count
             let lastKey = try snapshot.lastKey(of: model.entities[relationship.source].name)
             parts += spans(count, lastKey: lastKey).map { .links(relationship: relationship.number, $0) }
@@ -50,7 +50,7 @@ enum ContentPart: Sendable {
         return parts
     }
 
-    /// Divides the keys up to about `lastKey` into ranges for `count` records or links.
+    /// Divides all keys into ranges, for `count` records or links with keys up to about `lastKey`.
     private static func spans(_ count: Int, lastKey: Int64) -> [KeySpan] {
         let pieces = Int64(min(maximumCount, max(1, count / wantedCount)))
         let width = lastKey / pieces

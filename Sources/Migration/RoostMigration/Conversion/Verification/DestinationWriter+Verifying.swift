@@ -28,6 +28,7 @@ extension DestinationWriter {
         let sharedView =
             threads > 1 && generation != nil ? try (snapshot as? any ViewSharingSnapshot)?.shareView() : nil
         // Without a recorded generation, it is unknown whether two snapshots show the same content.
+        // So only this thread reads.
         let others = (1..<max(threads, 1)).filter { _ in generation != nil }.compactMap { _ in
             // If a reader gets no thread, file handle or reader slot, the other readers read all
             // parts.

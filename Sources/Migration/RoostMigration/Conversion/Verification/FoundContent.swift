@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A tally of the content read from a source, to compare with the source's last commit.
+/// A tally of the content read from a source, to compare with the tally of its last commit.
 struct FoundContent {
     private let model: ManagedObjectModel
     private var tally: StoreTally
@@ -12,16 +12,17 @@ struct FoundContent {
         tally = StoreTally(model: model)
     }
 
-    /// Notes the given entities as read and returns true, unless one of them was read before.
+    /// Notes entities as read, and returns true.
     ///
-    /// If true, the caller adds all their objects to the tally.
+    /// If one of them was read before, notes nothing and returns false. If the result is true, the
+    /// caller must add all objects of the entities to the tally.
     mutating func begins(_ numbers: [Int]) -> Bool {
         guard entities.isDisjoint(with: numbers) else { return false }
         entities.formUnion(numbers)
         return true
     }
 
-    /// Returns whether a relationship's links were not read before, and notes them as read.
+    /// Notes a relationship's links as read, and returns whether this is the first time.
     mutating func begins(linksOf relationship: Int) -> Bool { relationships.insert(relationship).inserted }
 
     mutating func add(_ records: RecordBatch) { tally.add(records) }
@@ -60,8 +61,8 @@ struct FoundContent {
         }
     }
 
-    /// Returns the entities and relationships whose content, as read, differs from the recorded
-    /// tally.
+    /// Returns the entities and relationships that were read and whose content differs from the
+    /// recorded tally.
     private func differences(from recorded: StoreTally) -> [String] {
         model.entities.filter {
             entities.contains($0.number) && tally.entities[$0.number] != recorded.entities[$0.number]

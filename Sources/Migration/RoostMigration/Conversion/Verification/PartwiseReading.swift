@@ -10,7 +10,7 @@ final class PartwiseReading: Sendable {
         var tally: StoreTally
         /// The number of references and links that involve left-out objects, by relationship.
         var dangling: [Int]
-        /// The error in the earliest failed part, with the number of the part.
+        /// The number and the error of the first part, in the order of parts, that failed.
         var failure: (part: Int, error: StoreError)?
     }
 
@@ -40,7 +40,7 @@ final class PartwiseReading: Sendable {
                 dangling: Array(repeating: 0, count: store.model.relationships.count)))
     }
 
-    /// Reads unassigned parts until none are left or one has failed.
+    /// Reads unassigned parts until none are left or a part has failed on any thread.
     func run(_ snapshot: any StoreSnapshot) {
         var records = RecordBatch(model: store.model)
         while let number = take() {
@@ -112,7 +112,7 @@ final class PartwiseReading: Sendable {
     ) throws(StoreError) {
         let last = span.through ?? .max
         var batch = LinkBatch(relationship: relationship.number)
-        // No link of the source `span.after` sorts after this one, so reading starts at the next source.
+        // No link of the source `span.after` sorts after `before`, so reading starts at the next source.
         let before = span.after.map { Link($0, .max, order: .max, inverseOrder: .max) }
         let cursor = try snapshot.links(of: relationship.name, after: before)
         var isAtEnd = false
@@ -134,7 +134,7 @@ final class PartwiseReading: Sendable {
             for (number, count) in dangling.enumerated() { state.dangling[number] += count }
             state.objects += objects
             state.links += links
-            // Reported inside the lock, so that the numbers never decrease.
+            // The lock is held during the report, so that the reported numbers never decrease.
             destinationWriter.report(
                 .verifying, current: current, objects: state.objects, links: state.links,
                 totalObjects: expected.objectCount,

@@ -4,7 +4,8 @@ internal import RoostCore
 ///
 /// Results with more digits are rounded half away from zero.
 ///
-/// Foundation's functions truncate instead, and its multiplication traps on very small products.
+/// Foundation's functions truncate instead, and Foundation's multiplication traps on very small
+/// products.
 extension DecimalNumber {
     init(_ number: Int64) {
         // Every 64-bit integer has at most 19 digits.
@@ -59,8 +60,8 @@ extension DecimalNumber {
     static func quotient(_ left: Self, _ right: Self) -> Self? {
         guard !left.isNaN, !right.isNaN, right.mantissa != 0 else { return .nan }
         guard left.mantissa != 0 else { return .zero }
-        // The dividend has 38 digits and 39 zeros, which fits into 256 bits. The divisor has at
-        // most 38 digits. So the quotient has at least 39 digits, and the remainder does not affect
+        // The dividend consists of 38 digits and 39 zeros, and fits into 256 bits. The divisor has
+        // at most 38 digits. So the quotient has at least 39 digits, and the remainder does not affect
         // the rounded result.
         let (lead, digits) = left.normalized
         let (high, low) = digits.multipliedFullWidth(by: Self.mantissaLimit)
@@ -80,8 +81,8 @@ extension DecimalNumber {
     /// Rounds a 256-bit number to 38 digits, half away from zero; nil if the result is out of the
     /// range of decimals.
     ///
-    /// The caller may have removed a fraction from the number. If the number has more than 38
-    /// digits, that fraction would not change the result.
+    /// The caller may omit the fraction of a number that has more than 38 digits, because the
+    /// fraction does not affect the result.
     init?(isNegative: Bool, rounding number: (high: UInt128, low: UInt128), exponent: Int) {
         var ((high, low), exponent, lastDigit) = (number, exponent, UInt128(0))
         while high != 0 || low >= Self.mantissaLimit {
@@ -131,14 +132,14 @@ extension DecimalNumber {
         return DecimalNumber(isNegative: isNegative, mantissa: whole, exponent: 0) ?? self
     }
 
-    /// Returns the mantissa of the same number with an exponent that is not greater; nil if the
-    /// mantissa has more than 38 digits.
+    /// Returns the mantissa of this number for an equal or lower exponent; nil if the mantissa has
+    /// more than 38 digits.
     private func mantissa(_ exponent: Int16) -> UInt128? {
         wholeMantissa(exponent).flatMap { $0 < Self.mantissaLimit ? $0 : nil }
     }
 
-    /// Returns the mantissa of the same number with an exponent that is not greater; nil if the
-    /// mantissa does not fit into 128 bits.
+    /// Returns the mantissa of this number for an equal or lower exponent; nil if the mantissa does
+    /// not fit into 128 bits.
     private func wholeMantissa(_ exponent: Int16) -> UInt128? {
         guard mantissa != 0 else { return 0 }
         guard self.exponent - exponent <= 38 else { return nil }

@@ -1,11 +1,12 @@
 internal import RoostCore
 
-/// An exact sum of decimals that does not depend on their order, and is rounded once when it is
-/// read.
+/// An exact sum of decimals, which is rounded only when it is read.
+///
+/// The order in which the decimals are added does not affect the sum.
 struct DecimalSum {
     /// The sum in base 10^18, least significant digit first, in units of 10^−128.
     ///
-    /// Empty while only zeros were added. Carries are resolved when the sum is read.
+    /// Empty until a number other than 0 is added. Carries are resolved when the sum is read.
     ///
     /// Each number adds less than 10^18 to a digit, so no realistic number of additions overflows a
     /// digit.
@@ -68,8 +69,9 @@ struct DecimalSum {
             isNegative: isNegative, rounding: wide, exponent: Self.leastExponent + bottom * Self.radixDigits)
     }
 
-    /// Returns the digits, each below the radix, and the last carry, which is negative for a
-    /// negative sum.
+    /// Resolves the carries, and returns digits from 0 to the radix minus 1.
+    ///
+    /// Also returns the last carry, which is negative for a negative sum.
     private static func carried(_ digits: [Int128]) -> ([UInt128], Int128) {
         let radix = Int128(radix)
         var carry: Int128 = 0

@@ -7,7 +7,8 @@ final class OperandSet: @unchecked Sendable {
     private let constants: [PredicateConstant]
     /// A hash table of indexes into ``constants``.
     ///
-    /// Each index was put into the first free slot at or after its hash; −1 marks a free slot.
+    /// Each index is in the first slot that was free at or after the hash of its constant. −1 marks
+    /// a free slot.
     private let table: PlainArray<Int32>
     private let operands: PlainArray<Element>
     private let mask: Int
@@ -30,7 +31,7 @@ final class OperandSet: @unchecked Sendable {
             // NaN equals no value, not even itself.
             guard PredicateOperand.equal(constant.operand, constant.operand) else { continue }
             var place = Self.hash(constant.operand) & (capacity - 1)
-            // A duplicate takes the slot of the same constant, because more slots would cause long runs.
+            // A duplicate replaces the index of the same constant, because a second slot would lengthen runs.
             while table[place] >= 0, !Self.isSame(constants[Int(table[place])].operand, constant.operand) {
                 place = (place + 1) & (capacity - 1)
             }
@@ -63,9 +64,10 @@ final class OperandSet: @unchecked Sendable {
         return longest
     }
 
-    /// Returns the same hash for all equal operands.
+    /// Returns the hash of an operand.
     ///
-    /// Numbers of all types are hashed by their nearest double.
+    /// Equal operands have the same hash, because a number of any type is hashed as its nearest
+    /// double.
     static func hash(_ operand: PredicateOperand) -> Int {
         switch operand {
         case .null: return 0
@@ -81,8 +83,8 @@ final class OperandSet: @unchecked Sendable {
 
     /// Whether both operands are the same value in the same case of ``PredicateOperand``.
     ///
-    /// Equal values in different cases must all be in the set, because this equality is not
-    /// transitive: two different decimals can equal the same double.
+    /// Equal values in different cases must all be in the set, because equality between cases is
+    /// not transitive: two different decimals can equal the same double.
     private static func isSame(_ left: PredicateOperand, _ right: PredicateOperand) -> Bool {
         switch (left, right) {
         case (.integer, .integer), (.double, .double), (.decimal, .decimal), (.bytes, .bytes), (.object, .object):

@@ -1,10 +1,10 @@
 internal import RoostCore
 
-/// Reduces many values to one: their count, sum, mean, minimum or maximum.
+/// The count, sum, mean, minimum or maximum of many values, computed one value at a time.
 ///
 /// Nulls are counted, and otherwise ignored. Sums of whole numbers and of decimals are exact, and
 /// are rounded to the 38 digits of a decimal at the end. If one value is a floating-point number,
-/// all values are added as floating-point numbers, in their order.
+/// all values are added as floating-point numbers, in the order of the calls.
 struct PredicateAccumulator {
     private(set) var count = 0
     /// The number of values that are not null.
@@ -38,9 +38,9 @@ struct PredicateAccumulator {
         doubleSum += PredicateArithmetic.double(operand)
     }
 
-    /// Adds a value to the count, minimum and maximum.
+    /// Counts a value, and compares it with the minimum and the maximum.
     ///
-    /// If several values are equal, the first is used.
+    /// The first of several equal values is kept.
     mutating func compare(_ operand: PredicateOperand) {
         count += 1
         if case .null = operand { return }
@@ -84,7 +84,7 @@ struct PredicateAccumulator {
 }
 
 extension PredicateOperand {
-    /// Compares like ``order(_:_:)``, but in a total order: null, then numbers and bytes, then NaN.
+    /// Compares like ``order(_:_:)``, but orders null before all other values, and NaN after them.
     static func totalOrder(_ left: Self, _ right: Self) -> Int {
         if let order = order(left, right) { return order }
         return left.rank - right.rank

@@ -86,8 +86,8 @@ enum PredicateArithmetic {
 
     /// Divides two numbers.
     ///
-    /// This is never an integer division. Division by zero is null if one number is a decimal and
-    /// the other is a decimal or whole.
+    /// Never divides as integers. Division by zero gives null for two decimals, and for a decimal
+    /// and a whole number.
     static func divide(_ left: PredicateOperand, _ right: PredicateOperand) -> PredicateOperand {
         if case .integer(let a) = left, case .integer(let b) = right { return .double(Double(a) / Double(b)) }
         if decimal(left) != nil, let b = decimal(right), !b.isNaN, b.mantissa == 0 { return .null }

@@ -35,8 +35,10 @@ extension PredicateCompiler {
         return try compare(left, comparison: comparison, depth: depth)
     }
 
-    /// Compiles a comparison such as `SUBQUERY(…).@count > 0`, which asks only whether there is a
-    /// matching object; returns nil for any other comparison.
+    /// Compiles a comparison that asks only whether an object matches, such as
+    /// `SUBQUERY(…).@count > 0`.
+    ///
+    /// Returns nil for any other comparison.
     private mutating func existence(
         _ comparison: FetchRequest.Comparison, depth: Int
     ) throws(StoreError) -> Condition? {
@@ -56,7 +58,7 @@ extension PredicateCompiler {
         return isWanted ? condition : Condition(node: add(.not(condition.node)), isPlain: condition.isPlain)
     }
 
-    /// Compiles the comparison of a single value with the right side.
+    /// Compiles the comparison of a single value with the right side of `comparison`.
     private mutating func compare(
         _ left: Term, comparison: FetchRequest.Comparison, depth: Int
     ) throws(StoreError) -> Condition {
@@ -97,7 +99,7 @@ extension PredicateCompiler {
         if let text = left.constant?.text, let mirrored = operation.mirrored {
             return try match(right, operation: mirrored, text: text, options: options)
         }
-        // A pattern that is only known at run time may be invalid, so its evaluation can fail.
+        // A pattern known only at run time may be invalid, so the evaluation of LIKE and MATCHES can fail.
         return Condition(
             node: add(.compareText(left.node, operation, right.node, options)),
             isPlain: isPlain && operation != .matches && operation != .like)
@@ -158,7 +160,7 @@ extension PredicateCompiler {
 
     /// Compiles a membership test in a list.
     ///
-    /// Constants are in one set; other members are compared one by one.
+    /// The constants become one set. Other members are compared one by one.
     private mutating func membership(
         _ left: Term, of members: [FetchRequest.Expression], comparison: FetchRequest.Comparison, depth: Int
     ) throws(StoreError) -> Condition {
@@ -301,7 +303,7 @@ extension PredicateCompiler {
 }
 
 extension FetchRequest.Comparison.Operator {
-    /// The equivalent operator for exchanged sides, or nil.
+    /// The operator with the same meaning if the two sides are exchanged, or nil.
     var mirrored: Self? {
         switch self {
         case .equal, .notEqual: self

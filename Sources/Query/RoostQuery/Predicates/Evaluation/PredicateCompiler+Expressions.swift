@@ -99,20 +99,21 @@ extension PredicateCompiler {
         } else if isMany {
             type = type.many(isOrdered: isOrdered)
         }
-        // A single to-many relationship of one object reaches each object once. After more
-        // relationships, the path can reach an object repeatedly.
+        // From one object, the path reaches each destination of its first to-many relationship
+        // once. Later relationships can reach an object repeatedly.
         let firstToMany = relationships.firstIndex(where: \.isToMany) ?? relationships.count
         let node = add(
             PredicateProgram.Path(
                 start: start?.node, steps: first..<first + steps.count, slots: slots, lastToMany: lastToMany,
                 collectionOperator: collectionOperator,
                 firstRepetition: start?.type.isCollection ?? false ? 0 : firstToMany + 2))
-        // A path that has neither steps nor a field applies a collection operator to its start.
+        // A path that has neither steps nor a field reads no other record: it only applies a
+        // collection operator to its start.
         let isPlain = steps.isEmpty && slots == nil && start?.isPlain ?? true
         return Term(node: node, type: type, isPlain: isPlain)
     }
 
-    /// Returns the type of the result of a collection operator on values.
+    /// Returns the type of a collection operator's result for values of the given type.
     private func result(
         of collectionOperator: FetchRequest.CollectionOperator, type: PredicateType, names: [String]
     ) throws(StoreError) -> PredicateType {
@@ -172,8 +173,9 @@ extension PredicateCompiler {
             from: term)
     }
 
-    /// Returns the entity of the objects from which a path starts; nil for an ID of an unknown
-    /// entity, whose object cannot exist.
+    /// Returns the entity of the objects at which a path starts.
+    ///
+    /// Returns nil for the ID of an unknown entity, because no such object can exist.
     private func objectEntity(
         _ term: Term, expression: FetchRequest.Expression, names: [String]
     ) throws(StoreError) -> Int? {

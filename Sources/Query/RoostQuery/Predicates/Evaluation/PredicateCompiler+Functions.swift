@@ -32,7 +32,7 @@ extension PredicateCompiler {
             isPlain: terms.allSatisfy(\.isPlain))
     }
 
-    /// Returns the value of an arithmetic function if all arguments are constants, or nil.
+    /// Returns the value of an arithmetic function of constants; nil for any other call.
     private func folded(_ function: FetchRequest.Function, terms: [Term], type: PredicateType) -> Value? {
         guard !function.isOfMany, type.family == .number || type.family == .date,
             terms.allSatisfy({ $0.type.family == .number || $0.type.family == .date })
@@ -75,7 +75,7 @@ extension PredicateCompiler {
         }
     }
 
-    // MARK: Functions of the program
+    // MARK: Registered functions
 
     mutating func registered(
         _ name: String, arguments: [FetchRequest.Expression], depth: Int

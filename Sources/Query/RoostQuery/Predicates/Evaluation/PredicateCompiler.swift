@@ -1,11 +1,11 @@
 internal import Foundation
 internal import RoostCore
 
-/// Compiles predicates and expressions: checks every name, type and number of arguments, and builds
-/// the nodes of a program.
+/// A compiler that turns predicates and expressions into the nodes of a program.
 ///
-/// A compiled program can still fail at run time, for example because of an invalid regular
-/// expression in a record, a registered function, or a damaged store.
+/// The compiler checks every name, type and number of arguments. A compiled program can still fail
+/// at run time, for example because of a registered function, a damaged store, or a record with an
+/// invalid regular expression.
 struct PredicateCompiler {
     /// A compiled expression.
     struct Term {
@@ -55,8 +55,9 @@ struct PredicateCompiler {
         let name: String
     }
 
-    /// Whether deep nesting throws an error, after which ``compile(_:)`` repeats the compilation on
-    /// a larger stack.
+    /// Whether nesting that is too deep for the caller's stack throws an error.
+    ///
+    /// ``compile(_:)`` catches the error, and repeats the compilation on a larger stack.
     private let isShallow: Bool
 
     init(model: ManagedObjectModel, entity: ManagedObjectModel.Entity, isShallow: Bool = false) {
@@ -112,7 +113,8 @@ struct PredicateCompiler {
     ///
     /// If the nesting is too deep, runs `body` again on a larger stack.
     ///
-    /// `body` passes its argument as `isShallow` to a new compiler, and returns the result.
+    /// `body` must pass its argument as `isShallow` to a new compiler, and return the compiled
+    /// result.
     static func compile<Result: Sendable>(
         _ body: @escaping @Sendable (Bool) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -177,9 +179,9 @@ struct PredicateCompiler {
         return try body(&self)
     }
 
-    /// Declares a variable, whose value the user of the compiled program sets.
+    /// Declares a variable, and returns its slot.
     ///
-    /// Returns the slot of the variable.
+    /// The user of the compiled program must set the variable's value.
     mutating func declare(_ name: String, type: PredicateType) -> Int {
         let slot = newVariable()
         variables.append(Variable(name: name, slot: slot, type: type))
@@ -215,9 +217,9 @@ struct PredicateCompiler {
 
     var now: Value { .date(start) }
 
-    /// Returns the index of a property's first slot.
+    /// Returns the index of a property's first place in ``PredicateProgram/places``.
     ///
-    /// The property has one slot for each entity of the model.
+    /// The property has one place for each entity of the model.
     mutating func slots(_ name: String, of number: Int) -> Int {
         let key = FieldName(entity: number, name: name)
         if let slots = slotsByField[key] { return slots }
@@ -236,8 +238,8 @@ struct PredicateCompiler {
         return add(.path(parts.paths.count - 1))
     }
 
-    /// Marks the path of a collection to read the records at its end if another path starts at the
-    /// variable in `slot`.
+    /// Sets `readsEnd` of the path of a collection, if another path starts at the variable in
+    /// `slot`.
     ///
     /// Checks only the paths that were added after the first `count` paths.
     mutating func readEnds(of collection: Term, ifPathsFrom slot: Int, since count: Int) {

@@ -1,8 +1,9 @@
 internal import RoostCore
 
 extension PredicateEvaluator {
-    /// Whether a condition is true for the current record and the current values of variables;
-    /// undefined after an error.
+    /// Whether a condition is true for the current record and the current values of variables.
+    ///
+    /// The result is undefined after an error.
     func isTrue(_ index: PredicateProgram.Index) -> Bool {
         switch program.nodes[index] {
         case .truth(let truth): return truth
@@ -57,7 +58,7 @@ extension PredicateEvaluator {
         }
     }
 
-    /// Applies a comparison of texts whose right side is only known at run time.
+    /// Compares two texts, if the right side is known only at run time.
     private func compareText(
         _ left: PredicateOperand, operation: FetchRequest.Comparison.Operator, right: PredicateOperand,
         options: FetchRequest.Comparison.Options

@@ -4,11 +4,12 @@ extension PredicateEvaluator {
     /// The maximum number of destinations of a to-many relationship to read at once.
     private static var countPerRead: Int { 128 }
 
-    /// Follows the paths from a batch of records up to their first to-many relationship, and reads
-    /// the objects on the way.
+    /// Reads the objects that the program's paths reach from a batch of records through to-one
+    /// relationships.
     ///
-    /// Call this before the paths are followed. Errors are ignored, because following the paths
-    /// reports them again.
+    /// Stops each path before its first to-many relationship. Call this method before records are
+    /// evaluated. Errors are ignored, because the evaluation repeats a failed read and then reports
+    /// the error.
     func prefetch(for records: RecordBatch) {
         for index in 0..<program.paths.count where program.paths[index].start == nil {
             let path = program.paths[index]
@@ -95,7 +96,7 @@ extension PredicateEvaluator {
     private func walk(
         _ path: PredicateProgram.Path, repetition: Repetition, _ body: (PredicateOperand) -> Bool
     ) -> Bool {
-        // Most paths cannot reach an object twice.
+        // Visited objects matter only if an expensive step may reach an object twice.
         guard repetition == .once, path.firstRepetition <= path.lastReading else {
             return walk(path, repetition: repetition, visited: nil, body)
         }
@@ -171,9 +172,10 @@ extension PredicateEvaluator {
 
 /// The rule for an object that a path reaches several times.
 enum Repetition {
-    /// The object counts each time, for counts, sums and ordered values.
+    /// The object counts each time. This rule is for counts, sums and ordered values.
     case everyWay
-    /// The object counts once, for results that repeated values do not change.
+    /// The object need not count more than once. This rule is for results that repeated values do
+    /// not change.
     case once
 }
 
@@ -181,11 +183,11 @@ extension PredicateProgram.Path {
     /// The last step at which continuing from an object is expensive.
     fileprivate var lastReading: Int { slots == nil && readsEnd ? steps.count : lastToMany }
 
-    /// Whether to add an object that a step has reached to the visited objects, because several
-    /// routes may reach the object.
+    /// Whether the visited objects should include the objects that a step reaches.
     ///
-    /// If the rest of the path has only to-one relationships or a field, following it again is as
-    /// fast as looking up the object in that set.
+    /// True if several routes may reach an object, and the rest of the path is expensive. If the
+    /// rest has only to-one relationships or a field, following it again is as fast as a lookup in
+    /// the visited objects.
     fileprivate func isWorthNoting(_ step: Int) -> Bool {
         let step = step - steps.lowerBound
         guard step >= firstRepetition else { return false }

@@ -2,9 +2,10 @@ internal import Foundation
 internal import RoostCore
 
 extension PredicateEvaluator {
-    /// Returns the value of an expression with a single value; undefined after an error.
+    /// Returns the value of an expression with a single value.
     ///
-    /// The value's bytes are valid until ``begin(_:)`` is called for the next record.
+    /// The value is undefined after an error. The value's bytes are valid until ``begin(_:)`` is
+    /// called for the next record.
     func value(_ index: PredicateProgram.Index) -> PredicateOperand {
         switch program.nodes[index] {
         case .constant(let operand): return operand

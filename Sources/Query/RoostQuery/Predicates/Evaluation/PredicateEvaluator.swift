@@ -1,14 +1,14 @@
 internal import RoostCore
 
-/// Evaluates a program on records, one after another.
+/// An evaluator that runs a program on one record after another.
 ///
 /// Use an evaluator from one thread at a time.
 ///
 /// An error is stored in ``failure`` until ``requireSuccess()`` throws it. Most code does not check
 /// for errors, so all results between an error and that call are undefined.
 final class PredicateEvaluator {
-    // Exclusivity of the marked properties is not checked, because every node accesses them for
-    // every record. Each access reads or writes a whole value without running other code.
+    // The exclusivity of some properties is not checked, because every node accesses them for every
+    // record. Each access reads or writes a whole value without running other code.
 
     let program: PredicateProgram
     /// The source of related objects; nil if related objects are not available.
@@ -24,9 +24,9 @@ final class PredicateEvaluator {
     @exclusivity(unchecked) var variables: [PredicateOperand]
     /// The first error since the last call of ``requireSuccess()``.
     @exclusivity(unchecked) private(set) var failure: StoreError?
-    /// Unused arrays for reuse.
+    /// Arrays of keys, kept for reuse.
     @exclusivity(unchecked) private var spareKeys: [[Int64]] = []
-    /// Unused sets of visited objects for reuse.
+    /// Sets of visited objects, kept for reuse.
     @exclusivity(unchecked) private var spareVisits: [VisitedObjects] = []
 
     /// Creates an evaluator.
@@ -59,7 +59,7 @@ final class PredicateEvaluator {
         return isTrue
     }
 
-    /// Throws the error of the evaluation, if any, and clears it.
+    /// Throws and clears the stored error, if any.
     func requireSuccess() throws(StoreError) {
         guard let failure else { return }
         self.failure = nil

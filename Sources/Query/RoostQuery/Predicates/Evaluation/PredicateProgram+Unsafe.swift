@@ -27,7 +27,7 @@ final class PredicateProgram: @unchecked Sendable {
         case evaluatedObject
         /// The current value of a variable, for example of a SUBQUERY or a quantifier.
         case variable(Int)
-        /// A field of the record itself, by the index of its first slot.
+        /// A field of the current record; the number is the index of the field's first place.
         case field(Int)
         case path(Int)
         case list(Range)
@@ -49,16 +49,18 @@ final class PredicateProgram: @unchecked Sendable {
         case not(Index)
         case compare(Index, FetchRequest.Comparison.Operator, Index)
         case between(Index, Index, Index)
-        /// A comparison of texts with one constant side, and its result for null.
+        /// A comparison of a text with a constant; `whenNull` is the result if the text is null.
         case match(Index, matcher: Int, whenNull: Bool)
-        /// A comparison of texts whose right side is only known at run time.
+        /// A comparison of texts whose right side is known only at run time.
         case compareText(Index, FetchRequest.Comparison.Operator, Index, FetchRequest.Comparison.Options)
         case member(Index, set: Int, FetchRequest.Comparison.Options)
         /// Whether the condition is true for at least one element of a collection.
         ///
         /// The variable is bound to each element in turn.
         case any(Index, variable: Int, condition: Index)
-        /// Whether the condition is true for all elements, as in ``any(_:variable:condition:)``.
+        /// Whether the condition is true for all elements of a collection.
+        ///
+        /// The variable is bound as in ``any(_:variable:condition:)``.
         case all(Index, variable: Int, condition: Index)
     }
 
@@ -73,8 +75,8 @@ final class PredicateProgram: @unchecked Sendable {
         /// The start of the path; nil for the current object.
         let start: Index?
         let steps: Swift.Range<Int>
-        /// The index of the first slot of the field at the end of the path; nil if the path ends at
-        /// objects.
+        /// The index of the first place of the field at the end of the path; nil if the path ends
+        /// at objects.
         let slots: Int?
         /// The last step through a to-many relationship, or −1.
         ///

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// Statistics of values, which must not contain nulls.
+/// Statistics of values that are not null.
 enum PredicateStatistics {
     /// Returns the middle value, or the mean of the two middle values; null if `values` is empty.
     static func median(_ values: inout [PredicateOperand]) -> PredicateOperand {
@@ -29,7 +29,7 @@ enum PredicateStatistics {
         return mode
     }
 
-    /// Returns the standard deviation of the whole population; null if `values` is empty.
+    /// Returns the standard deviation of a whole population; null if `values` is empty.
     static func standardDeviation(_ values: [PredicateOperand]) -> PredicateOperand {
         guard !values.isEmpty else { return .null }
         let numbers = values.map { PredicateArithmetic.double($0) }
@@ -41,7 +41,7 @@ enum PredicateStatistics {
 
 /// A set of values.
 ///
-/// Nulls are equal, NaNs of one type are equal, and both zeros are equal.
+/// Nulls are equal, NaNs of one type are equal, and 0 equals −0.
 struct DistinctOperands {
     private var positions: [Int: [Int]] = [:]
     private var elements: [PredicateOperand] = []

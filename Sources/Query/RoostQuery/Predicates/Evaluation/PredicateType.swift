@@ -14,7 +14,7 @@ package struct PredicateType: Sendable {
     }
 
     package var kind: Kind
-    /// The number of the entity that objects belong to, if known.
+    /// The number of the entity to which the objects belong, if known.
     package var entity: Int?
     /// Whether the expression has many values.
     package var isCollection = false
@@ -49,8 +49,8 @@ package struct PredicateType: Sendable {
         return many
     }
 
-    /// Returns the type of a value that has one of two types; nil if their families differ and
-    /// neither is null.
+    /// Returns the type of a value that has one of two types; nil if the families of the types
+    /// differ and neither type is null.
     func joined(with other: PredicateType, model: ManagedObjectModel) -> PredicateType? {
         if kind == .null { return other.element }
         if other.kind == .null { return element }

@@ -1,6 +1,6 @@
 public import RoostCore
 
-/// A function of the program that predicates can call: `FUNCTION(target, "name", …)`.
+/// A Swift function that predicates can call: `FUNCTION(target, "name", …)`.
 ///
 /// Names are registered for the whole process. A function must always return the same value for the
 /// same arguments, on every thread, because otherwise results differ between stores.
@@ -28,10 +28,10 @@ public struct RegisteredFunction: Sendable {
     /// - Parameters:
     ///   - name: The name in predicates.
     ///   - argumentCount: The number of arguments, including the target; nil for any number.
-    ///   - resultType: The type of the results. Every type includes null. Composites are not
+    ///   - resultType: The type of the results. A result may also be null. Composites are not
     ///     allowed.
-    ///   - body: The function. It is called on the thread of the fetch, while the store may be
-    ///     locked for reading. If it throws an error, the fetch fails.
+    ///   - body: The function. It runs on the thread of the fetch, while the store may be locked
+    ///     for reading. If the function throws an error, the fetch fails.
     /// - Throws: `invalidRequest` if the name is empty, already registered, or the name of a
     ///   built-in function, or if the result type is composite or undefined.
     public static func register(
@@ -64,7 +64,7 @@ public struct RegisteredFunction: Sendable {
 
     /// Calls the function.
     ///
-    /// Throws `invalidValue` unless the result is null or in the family of the registered type.
+    /// Throws `invalidValue` for a result that is neither null nor of the registered type's family.
     func value(of arguments: [Value]) throws(StoreError) -> Value {
         let value: Value
         do {
@@ -74,7 +74,7 @@ public struct RegisteredFunction: Sendable {
         } catch {
             throw StoreError(.invalidRequest, "The function '\(name)' failed.", underlying: error)
         }
-        // The value of a transformable attribute is its bytes.
+        // A transformable value is represented by its bytes.
         let expected = resultType == .transformable ? .data : PredicateType.Kind(resultType)
         guard value.isNull || PredicateType.Kind(value).family == expected.family else {
             throw StoreError(

@@ -2,11 +2,11 @@ internal import RoostCore
 
 /// Copies of records that predicates have reached through relationships.
 ///
-/// A record to which many others refer is read once while its copy exists.
+/// A record to which many others refer is read only once while its copy exists.
 ///
-/// A reader is valid until ``beginRecord()``, which discards all copies if they exceed a limit.
+/// A returned reader is valid until ``beginRecord()``, which may discard all copies.
 final class RelatedRecords {
-    /// The maximum size of the copies when the next record begins.
+    /// The number of bytes above which ``beginRecord()`` discards the copies.
     private static let byteLimit = 8 << 20
     /// The number of records to read at once.
     private static let countPerRead = 256
@@ -36,7 +36,7 @@ final class RelatedRecords {
         byteCount = 0
     }
 
-    /// Returns the record with this key, or nil.
+    /// Returns the record with the given key; nil if it does not exist.
     func record(_ key: Int64, inHierarchyOf root: Int) throws(StoreError) -> RecordReader? {
         if let bytes = places.bytes(of: key, root: root) { return reader(bytes, key: key) }
         try load(CollectionOfOne(key), inHierarchyOf: root)
@@ -98,16 +98,16 @@ final class RelatedRecords {
 final class RecordPlaces {
     private struct Place {
         var key: Int64 = 0
-        /// −1 for an empty slot.
+        /// The root of the key's hierarchy; −1 for a free place.
         var root: Int32 = -1
-        /// −1 after ``forget(_:root:)``.
+        /// The number of bytes; −1 after ``forget(_:root:)``.
         var count: Int32 = 0
         var address: UnsafeRawPointer?
     }
 
     // SAFETY of all methods below: `places` has `mask` + 1 initialized places, and every index is
-    // taken modulo their number. At most half of them are in use, so every search ends at a free
-    // place. Exclusivity is not checked at run time, because no code is called that could access
+    // taken modulo that number. At most half of the places are in use, so every search ends at a
+    // free place. Exclusivity is not checked at run time, because no code is called that could access
     // the table.
     @exclusivity(unchecked) private var places: UnsafeMutablePointer<Place>
     @exclusivity(unchecked) private var mask: Int
@@ -121,7 +121,7 @@ final class RecordPlaces {
 
     deinit { places.deallocate() }
 
-    /// Returns the bytes of a key; nil if the key has none.
+    /// Returns the bytes of a key; nil if none were inserted or if they were forgotten.
     func bytes(of key: Int64, root: Int) -> UnsafeRawBufferPointer? {
         let place = places[position(of: key, root: root)]
         return place.root < 0 || place.count < 0
@@ -151,7 +151,7 @@ final class RecordPlaces {
 
     /// Removes the bytes of a key.
     ///
-    /// The key's place stays in use, because searches for other keys may continue after it.
+    /// The key's place stays in use, because a search for another key may have to pass it.
     func forget(_ key: Int64, root: Int) {
         let position = position(of: key, root: root)
         if places[position].root >= 0 { places[position].count = -1 }

@@ -27,7 +27,7 @@ final class RowMemory {
             used = 0
         }
         guard let chunk = chunks.last else { return UnsafeRawBufferPointer(start: nil, count: 0) }
-        // SAFETY: the chunk has at least this many bytes after `used`, as ensured above.
+        // SAFETY: the chunk has at least `bytes.count` bytes after `used`, as ensured above.
         let place = UnsafeMutableRawBufferPointer(rebasing: chunk[used..<used + bytes.count])
         place.copyMemory(from: bytes)
         used += bytes.count

@@ -1,9 +1,9 @@
 internal import RoostCore
 
-/// The objects and steps from which a path was already followed.
+/// A set of objects from which a path was already followed, each with the step of the path.
 ///
-/// The set contains at most a million objects, in at most 32 MiB. Further objects are not recorded,
-/// so paths from them are followed each time.
+/// The set contains at most a million elements, in at most 32 MiB. Further objects are not
+/// recorded, so paths from these objects are followed each time.
 final class VisitedObjects {
     private struct Place {
         var key: Int64 = 0
@@ -29,8 +29,8 @@ final class VisitedObjects {
         takenCount = 0
         round &+= 1
         guard round == 0 else { return }
-        // After an overflow, round numbers repeat, and places of earlier rounds would appear to be
-        // in use.
+        // After an overflow, round numbers repeat, so places of earlier rounds would appear to be in
+        // use.
         places = [Place](repeating: Place(), count: places.count)
         round = 1
     }
@@ -51,7 +51,7 @@ final class VisitedObjects {
         return true
     }
 
-    /// Returns the index of an object, or the index at which it would be inserted.
+    /// Returns the place of an object and a step, or the free place for them.
     private func position(of key: Int64, step: Int) -> (Int, isTaken: Bool) {
         var bits = (UInt64(bitPattern: key) ^ UInt64(truncatingIfNeeded: step) << 48) &* 0x9E37_79B9_7F4A_7C15
         bits ^= bits >> 32

@@ -3,7 +3,8 @@ package import RoostCore
 /// An expression compiled against a model, for evaluation on many records of an entity and its
 /// subentities.
 ///
-/// Compile it once, then evaluate it for each record with an evaluator from ``evaluator(over:)``:
+/// Compile an expression once, and evaluate it for each record by the evaluator from
+/// ``evaluator(over:)``:
 ///
 /// ```swift
 /// let length = try CompiledExpression(
@@ -51,9 +52,9 @@ package struct CompiledExpression: Sendable {
     }
 }
 
-/// Evaluates one expression on records, one after another.
+/// An evaluator of an expression for one record after another.
 ///
-/// Use it from one thread at a time.
+/// Use an evaluator from one thread at a time.
 package final class ExpressionEvaluator {
     private let expression: CompiledExpression
     private let evaluator: PredicateEvaluator
@@ -65,7 +66,7 @@ package final class ExpressionEvaluator {
 
     /// Returns the value of the expression for a record.
     ///
-    /// Returns the first of many values, and null without a value.
+    /// Returns the first value of a collection, or null if the collection is empty.
     ///
     /// An object ID contains the object's own entity.
     ///
@@ -79,7 +80,7 @@ package final class ExpressionEvaluator {
         return value
     }
 
-    /// Returns all values of the expression for a record, in their order.
+    /// Returns all values of the expression for a record, in the order of evaluation.
     ///
     /// - Throws: The errors of ``RecordMatcher/matches(_:)``.
     package func values(of record: RecordReader) throws(StoreError) -> [Value] {

@@ -1,8 +1,8 @@
 internal import RoostCore
 
-/// A valid comparison of an object's own field with a constant, which needs no compiler.
+/// A valid comparison of an object's own field with a constant, in a form that needs no compiler.
 ///
-/// ``PredicateCompiler`` compiles the same comparisons with the same meaning.
+/// If ``PredicateCompiler`` compiles the comparison instead, the meaning is the same.
 struct FieldComparison {
     /// The number of the entity that has the field.
     let entity: Int
@@ -45,7 +45,7 @@ struct FieldComparison {
         }
     }
 
-    /// Whether a field and a value can be compared by one direct comparison.
+    /// Whether a field can be compared with a value without the compiler.
     private static func isComparable(
         _ kind: RecordLayout.Field.Kind, operation: FetchRequest.Comparison.Operator, value: Value,
         options: FetchRequest.Comparison.Options

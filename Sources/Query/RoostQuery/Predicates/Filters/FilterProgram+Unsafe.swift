@@ -11,7 +11,7 @@ final class FilterProgram: @unchecked Sendable {
 
     /// A test of a record.
     ///
-    /// All tests except `isNull` and `evaluate` are skipped if the field is null.
+    /// If the field is null, all tests except `isNull` and `evaluate` are skipped.
     fileprivate enum Test: @unchecked Sendable {
         // Proof of Sendable: a value that never changes. The program owns everything that a test
         // points to.
@@ -43,8 +43,8 @@ final class FilterProgram: @unchecked Sendable {
     private let steps: UnsafeMutableBufferPointer<Step>
     /// By entity number, the first step for the entity's records, or `accepted` or `rejected`.
     private let starts: UnsafeMutableBufferPointer<Int>
-    /// The only step for records of the first entity with steps, if it tests a range of 64-bit
-    /// integers; nil otherwise.
+    /// The range that alone decides about the records of the first entity with steps; nil if those
+    /// records need other tests.
     private let sole: SoleRange?
 
     /// A step that accepts 8-byte integers from `low` to `high` and rejects all other values.
@@ -86,8 +86,8 @@ final class FilterProgram: @unchecked Sendable {
         sole = Self.sole(starts, steps: compiler.steps)
     }
 
-    /// Compiles a conjunction of comparisons of fields with constants; returns nil if a single test
-    /// cannot express a comparison.
+    /// Compiles a conjunction of comparisons of fields with constants; returns nil if one of the
+    /// comparisons needs more than a single test.
     ///
     /// - Parameters:
     ///   - comparisons: The comparisons. A record must meet all of them.
@@ -235,7 +235,7 @@ final class FilterProgram: @unchecked Sendable {
 
     // MARK: Compiling
 
-    /// Compiles the conditions for each entity in turn.
+    /// A compiler of the conditions for one entity after another.
     private struct Compiler {
         /// The program that contains the nodes of the conditions; nil for comparisons, which need
         /// no nodes.
@@ -328,7 +328,9 @@ final class FilterProgram: @unchecked Sendable {
             return steps.count - 1
         }
 
-        /// Returns the place of the field that a node reads, in records of the entity, or nil.
+        /// Returns the place of the field that a node reads in records of the current entity.
+        ///
+        /// Returns nil for any other node, and for an entity without the field.
         private func place(_ node: PredicateProgram.Index) -> PredicateProgram.Place? {
             guard case .field(let slots) = nodes.nodes[node] else { return nil }
             return nodes.places[slots + number]
@@ -365,8 +367,10 @@ final class FilterProgram: @unchecked Sendable {
             }
         }
 
-        /// Returns the range of integers for which a comparison is true (for `!=`, false); nil for
-        /// an empty range or any other comparison.
+        /// Returns the range of integers for which a comparison is true; nil for an empty range or
+        /// any other operator.
+        ///
+        /// For `!=`, returns the range for `==`.
         private static func range(
             _ comparison: FetchRequest.Comparison.Operator, number: Int64
         ) -> (Int64, Int64)? {
@@ -380,9 +384,10 @@ final class FilterProgram: @unchecked Sendable {
             }
         }
 
-        /// Returns the range of floating-point numbers, as for integers.
+        /// Returns the range of floating-point numbers for which a comparison is true, as for
+        /// integers.
         ///
-        /// NaN is in no range.
+        /// No range contains NaN.
         private static func range(
             _ comparison: FetchRequest.Comparison.Operator, number: Double
         ) -> (Double, Double)? {
@@ -399,8 +404,8 @@ final class FilterProgram: @unchecked Sendable {
 }
 
 extension FilterProgram.Test {
-    /// Returns one test of a field's range, with the lower bound of this test and the upper bound
-    /// of `other`; nil for tests without bounds.
+    /// Returns a test of the range from the lower bound of this test to the upper bound of `other`;
+    /// nil for tests without bounds.
     fileprivate func joined(with other: Self) -> Self? {
         switch (self, other) {
         case (.integer(let slot, let low, _), .integer(_, _, let high)): .integer(slot, low: low, high: high)

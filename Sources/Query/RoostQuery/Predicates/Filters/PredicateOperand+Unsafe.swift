@@ -1,7 +1,9 @@
 internal import Foundation
 internal import RoostCore
 
-/// A value in its form for comparisons: numbers compare by value, text and data as bytes.
+/// A value in the form in which values are compared.
+///
+/// Numbers are compared by value. Text and data are compared as bytes.
 enum PredicateOperand {
     case null
     case integer(Int64)
@@ -15,8 +17,8 @@ enum PredicateOperand {
 
     /// Creates the value of a record's field.
     ///
-    /// The bytes are in the record's memory. `destinationRoot` is the root of the destination's
-    /// hierarchy, and is used only for a field of kind `reference`.
+    /// The operand's bytes are in the record's memory. `destinationRoot` is the root of the
+    /// destination's hierarchy, and is used only for a field of kind `reference`.
     init(_ record: RecordReader, slot: FieldSlot, destinationRoot: Int) {
         guard !slot.isNull(in: record) else {
             self = .null
@@ -39,7 +41,7 @@ enum PredicateOperand {
         }
     }
 
-    /// Whether both are the same value.
+    /// Whether two operands are the same value.
     ///
     /// False if the operands cannot be compared, for example if one is NaN.
     static func equal(_ left: Self, _ right: Self) -> Bool {
@@ -52,8 +54,10 @@ enum PredicateOperand {
         }
     }
 
-    /// Returns a negative number, zero or a positive number if `left` precedes, equals or follows
-    /// `right`; nil if they have no order, for example if one is null or NaN.
+    /// Returns a negative number if `left` precedes `right`, a positive number if `left` follows
+    /// `right`, and zero if they are equal.
+    ///
+    /// Returns nil if the operands have no order, for example if one is null or NaN.
     static func order(_ left: Self, _ right: Self) -> Int? {
         switch (left, right) {
         case (.integer(let a), .integer(let b)): return a < b ? -1 : (a == b ? 0 : 1)
@@ -66,14 +70,14 @@ enum PredicateOperand {
             return DecimalNumber(isNegative: b < 0, mantissa: UInt128(b.magnitude), exponent: 0)
                 .flatMap { order(.decimal(a), .decimal($0)) }
         case (.integer, .decimal): return order(right, left).map { -$0 }
-        // A decimal is converted to the nearest double.
+        // For a comparison with a double, a decimal is converted to the nearest double.
         case (.decimal(let a), .double): return order(.double(a.isNaN ? .nan : a.nearestDouble), right)
         case (.double, .decimal): return order(right, left).map { -$0 }
         default: return nil
         }
     }
 
-    /// Compares bytes as unsigned numbers.
+    /// Compares two byte sequences, byte by byte as unsigned numbers.
     ///
     /// A prefix precedes longer bytes. For UTF-8, this is code point order.
     static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
@@ -85,7 +89,7 @@ enum PredicateOperand {
         return left.count - right.count
     }
 
-    /// Compares exactly, without rounding the integer to a double.
+    /// Compares an integer with a double exactly, without rounding the integer.
     private static func order(_ integer: Int64, double: Double) -> Int? {
         guard !double.isNaN else { return nil }
         if double >= 0x1p63 { return -1 }

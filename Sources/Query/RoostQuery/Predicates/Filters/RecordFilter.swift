@@ -8,9 +8,9 @@ package struct RecordFilter: Sendable {
     let model: ManagedObjectModel
     /// The program of the evaluator; nil if no evaluator is needed.
     let program: PredicateProgram?
-    /// The fast conditions on the record alone, which must all be true.
+    /// The fast conditions, which depend only on the record and must all be true.
     ///
-    /// They are checked first.
+    /// These conditions are checked first.
     let quick: FilterProgram
     /// The conjunction of the other conditions, if any.
     let rest: PredicateProgram.Index?
@@ -67,7 +67,7 @@ package struct RecordFilter: Sendable {
     /// The maximum number of values of a list.
     package static let maximumListCount = 100_000
 
-    /// Returns the conditions of a conjunction, or the predicate itself.
+    /// Returns the conditions of a conjunction; for any other predicate, the predicate itself.
     private static func conjuncts(_ predicate: FetchRequest.Predicate) -> [FetchRequest.Predicate] {
         if case .and(let members) = predicate { return members }
         return [predicate]
@@ -80,9 +80,9 @@ package struct RecordFilter: Sendable {
     package func matcher(over graph: (any ObjectGraph)?) -> RecordMatcher { RecordMatcher(self, graph: graph) }
 }
 
-/// Decides whether records match a filter, one after another.
+/// A matcher that decides for one record after another whether the record matches a filter.
 ///
-/// Use it from one thread at a time.
+/// Use a matcher from one thread at a time.
 package final class RecordMatcher {
     /// The evaluator; nil if no condition needs an evaluator.
     let evaluator: PredicateEvaluator?
@@ -107,11 +107,11 @@ package final class RecordMatcher {
         return try matchesRest(record)
     }
 
-    /// Whether the record meets the fast conditions on the record alone.
+    /// Whether a record meets the fast conditions.
     @inline(__always)
     func matchesQuickly(_ record: RecordReader) -> Bool { quick.matches(record, evaluator: evaluator) }
 
-    /// Whether a record meets the other conditions too.
+    /// Whether a record meets all conditions other than the fast ones.
     func matchesRest(_ record: RecordReader) throws(StoreError) -> Bool {
         guard let rest, let evaluator else { return true }
         return try evaluator.isTrue(rest, of: record)

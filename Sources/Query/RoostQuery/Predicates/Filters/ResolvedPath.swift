@@ -10,8 +10,8 @@ package struct ResolvedPath: Sendable {
         /// The objects themselves: the start of the path, or the destinations of the last
         /// relationship.
         case object
-        /// A stored field: an attribute, an element of a composite, or a to-one relationship as the
-        /// ID of its object.
+        /// A stored field: an attribute, an element of a composite, or a to-one relationship, whose
+        /// value is the ID of its destination.
         ///
         /// The field belongs to ``ResolvedPath/entity``. A subentity has a field of the same name
         /// and kind, possibly at another offset.
@@ -20,7 +20,8 @@ package struct ResolvedPath: Sendable {
 
     /// The relationships of the path, in order.
     ///
-    /// A to-one relationship at the end is not included, but is the field in ``end``.
+    /// Does not include a to-one relationship at the end of the path, which is the field in
+    /// ``end``.
     package let relationships: [ManagedObjectModel.Relationship]
     /// The number of the entity to which the end of the path belongs.
     package let entity: Int
@@ -118,7 +119,7 @@ package struct ResolvedPath: Sendable {
         self.collectionOperator = collectionOperator
     }
 
-    /// Throws for a path that ends at objects, if the operator requires an attribute.
+    /// Throws if the operator of a path that ends at objects requires an attribute.
     private static func requireCount(
         _ collectionOperator: FetchRequest.CollectionOperator, from entity: ManagedObjectModel.Entity
     ) throws(StoreError) {

@@ -3,15 +3,15 @@ internal import RoostCore
 
 /// A table of Foundation's foldings for common Latin, Greek and Cyrillic code points.
 ///
-/// Chinese ideographs, which do not change, are also supported.
+/// The table also supports Chinese ideographs, which folding does not change.
 ///
-/// These code points can be folded one by one, because only combining marks make a result depend on
-/// neighbors.
+/// The supported code points can be folded one by one. Combining marks, whose folding depends on
+/// neighbors, are not supported.
 final class LatinFolding: Sendable {
     private static let limit = 0x530
     /// The block of unified ideographs.
     ///
-    /// They have neither case nor marks. Each has three bytes in UTF-8.
+    /// Ideographs have neither case nor marks. Each has three bytes in UTF-8.
     private static let ideographs = 0x4E00...0x9FFF
     private static let longestByteCount = 16 * 1024
     private static let caseInsensitive = LatinFolding(.caseInsensitive)
@@ -20,8 +20,8 @@ final class LatinFolding: Sendable {
 
     /// The folded forms by code point.
     ///
-    /// The lower bytes of a number are UTF-8, and its highest byte is their count. 0 marks an
-    /// unsupported code point.
+    /// The lower seven bytes of an element contain UTF-8, and the highest byte is the number of
+    /// UTF-8 bytes. 0 marks an unsupported code point.
     private let folded: PlainArray<UInt64>
 
     private init(_ options: String.CompareOptions) {
@@ -51,7 +51,7 @@ final class LatinFolding: Sendable {
 
     /// Runs `body` with the folded text.
     ///
-    /// Returns nil if the text is too long, has other code points or is not UTF-8.
+    /// Returns nil if the text is too long, has an unsupported code point or is not UTF-8.
     func withFolded<Result>(_ text: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
         // Longer texts use Foundation, because this method needs seven times the memory of the
         // text.
@@ -72,7 +72,7 @@ final class LatinFolding: Sendable {
     }
 
     /// Returns the folded form of the code point at `place`, in the format of ``folded``, and moves
-    /// past the code point.
+    /// `place` past the code point.
     ///
     /// Returns nil for unsupported code points and for invalid UTF-8.
     @inline(__always)

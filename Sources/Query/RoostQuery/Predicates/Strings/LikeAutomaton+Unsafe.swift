@@ -1,9 +1,10 @@
 internal import RoostCore
 
-/// A matcher for `LIKE` patterns with wildcards for single characters.
+/// A matcher for `LIKE` patterns with `?`.
 ///
-/// It matches byte by byte with the Shift-And algorithm of Baeza-Yates and Gonnet. One bit for each
-/// pattern position shows whether the bytes so far match the pattern up to that position.
+/// The automaton matches byte by byte with the Shift-And algorithm of Baeza-Yates and Gonnet. One
+/// bit for each pattern position shows whether the bytes so far match the pattern up to that
+/// position.
 ///
 /// A byte of the text takes one step for each word of 64 bits that can still affect the result.
 /// Matching never backtracks.
@@ -14,7 +15,7 @@ struct LikeAutomaton: Sendable {
     private let acceptors: PlainArray<UInt64>
     /// The positions of `?`, by word.
     ///
-    /// They also accept the continuation bytes of a character.
+    /// Once reached, such a position also accepts the continuation bytes of the character.
     private let anyOnes: PlainArray<UInt64>
     /// The positions followed by `*`, by word.
     ///
@@ -26,7 +27,7 @@ struct LikeAutomaton: Sendable {
 
     /// Prepares a pattern.
     ///
-    /// - Parameter tokens: The tokens. At least one of them is not a run.
+    /// - Parameter tokens: The tokens. At least one token is not `anyRun`.
     init(_ tokens: [LikePattern.Token]) {
         let places = tokens.filter { $0 != .anyRun }
         let wordCount = max(1, (places.count + 63) / 64)

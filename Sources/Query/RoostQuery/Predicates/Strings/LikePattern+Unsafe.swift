@@ -4,8 +4,8 @@ internal import RoostSystem
 /// A `LIKE` pattern: `*` matches any number of code points, `?` matches one code point, and `\`
 /// makes the next character literal.
 ///
-/// A `\` at the end is literal. Without `?`, the parts between `*` are searched in sequence, in
-/// time linear in the text. A pattern with `?` uses ``LikeAutomaton``.
+/// A `\` at the end is literal. A pattern with `?` uses ``LikeAutomaton``. For any other pattern,
+/// the parts between its `*` are searched one after another, in time linear in the text.
 struct LikePattern: Sendable {
     /// One element of a pattern.
     enum Token: Equatable {

@@ -6,7 +6,8 @@ package struct TextRange: Hashable, Sendable {
     /// The first text after the range; nil if the range has no end.
     package var upper: String?
 
-    /// Creates the range of all texts that begin with an ASCII prefix and a character beyond ASCII.
+    /// Creates the range of all texts that begin with an ASCII prefix, followed by a character
+    /// beyond ASCII.
     fileprivate init(beyondASCIIAfter prefix: [UInt8]) {
         lower = Self.text(prefix) + "\u{80}"
         upper = Self.end(of: prefix)
@@ -36,13 +37,15 @@ extension StringMatcher {
 
     /// The ranges of an index that together contain every text that matches a folded comparison.
     ///
-    /// The ranges do not overlap, but also contain other texts. The value is nil without folding,
-    /// for an operator that does not compare a whole text or its beginning, for an empty pattern,
-    /// and if the first or second character of the pattern is beyond ASCII.
+    /// The ranges do not overlap. They may also contain texts that do not match. The value is nil
+    /// in these cases:
+    /// - The comparison has no folding.
+    /// - The operator compares neither a whole text nor the beginning of a text.
+    /// - The pattern is empty, or its first or second character is beyond ASCII.
     ///
-    /// Folding an ASCII character changes at most its case, and gives no character beyond ASCII. So
-    /// up to its first character beyond ASCII, a matching text begins like the pattern, except for
-    /// case. The ranges assume nothing about the text from that character on.
+    /// Folding changes at most the case of an ASCII character. So a matching text equals the
+    /// pattern, except for case, up to the text's first character beyond ASCII. The ranges assume
+    /// nothing about the text from that character on.
     package var beginnings: [TextRange]? {
         guard !folding.isEmpty, let (pattern, place) = literal, place == .whole || place == .start else { return nil }
         var known = Array(pattern.utf8.prefix { $0 < 0x80 })

@@ -102,8 +102,8 @@ public final class StringMatcher: @unchecked Sendable {
         case whole, start, end, anywhere
     }
 
-    /// The folded pattern, and its place in the folded texts that match; nil for an operator that
-    /// has no such place.
+    /// The folded pattern, and its place in the folded texts that match; nil for an operator
+    /// without such a place.
     package var literal: (pattern: String, place: Place)? {
         let place: Place
         switch method {
@@ -118,8 +118,9 @@ public final class StringMatcher: @unchecked Sendable {
 
     /// Whether a UTF-8 text matches.
     ///
-    /// - Throws: `timedOut` if a regular expression takes more than a second, or ten seconds for
-    ///   all slow texts; `limitExceeded` if it needs too much memory. Other operators do not throw.
+    /// - Throws: `timedOut` if a regular expression takes more than one second for this text, or
+    ///   ten seconds for all slow texts together; `limitExceeded` if it needs too much memory.
+    ///   Operators other than MATCHES do not throw.
     /// - Complexity: O(*n*) in the length of the text, except for a regular expression. For a
     ///   `LIKE` pattern with `?`, the time is also proportional to the length of the pattern.
     public func matches(_ text: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
@@ -127,12 +128,12 @@ public final class StringMatcher: @unchecked Sendable {
         return try expression.matches(TextFolding.folded(String(decoding: text, as: UTF8.self), by: folding))
     }
 
-    /// Matches like ``matches(_:)``, but returns false for regular expressions.
+    /// Whether a text matches, as in ``matches(_:)``; false for regular expressions.
     func matchesPlainly(_ text: UnsafeRawBufferPointer) -> Bool {
         folding.isEmpty ? decide(text) : TextFolding.withFolded(text, by: folding) { decide($0) }
     }
 
-    /// Matches a folded text.
+    /// Whether a folded text matches.
     private func decide(_ text: UnsafeRawBufferPointer) -> Bool {
         let pattern = UnsafeRawBufferPointer(pattern)
         switch method {

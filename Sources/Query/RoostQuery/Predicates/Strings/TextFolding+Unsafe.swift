@@ -1,11 +1,11 @@
 internal import Foundation
 package import RoostCore
 
-/// Folds strings for comparison: full Unicode case folding and removal of diacritics, without a
-/// locale.
+/// The folding of strings for comparison: full Unicode case folding and removal of diacritics,
+/// without a locale.
 ///
 /// The result is the same as from Foundation's `folding(options:locale:)`, but
-/// ``withFolded(_:by:_:)`` needs Foundation for few texts.
+/// ``withFolded(_:by:_:)`` uses Foundation only for few texts.
 package enum TextFolding {
     /// Returns the folded text.
     ///
@@ -44,7 +44,7 @@ package enum TextFolding {
         return bits < 0x80
     }
 
-    /// Copies a text with its ASCII letters in lower case.
+    /// Copies a text, and converts ASCII letters to lower case.
     ///
     /// Returns false if the text is not ASCII.
     private static func lower(_ text: UnsafeRawBufferPointer, into lowered: UnsafeMutableRawBufferPointer) -> Bool {

@@ -3,9 +3,8 @@ internal import RoostCore
 
 /// The regular expression of a `MATCHES` comparison.
 ///
-/// Matching a whole text may take at most thirty million steps and one second.
-///
-/// All slow texts of one instance together may take at most ten seconds.
+/// Matching one text may take at most thirty million steps and one second. All slow texts of one
+/// instance together may take at most ten seconds.
 final class WholeTextExpression: Sendable {
     /// The maximum time for one text.
     static let deadline = Duration.seconds(1)
@@ -13,7 +12,8 @@ final class WholeTextExpression: Sendable {
     ///
     /// Each report follows ten thousand steps.
     ///
-    /// After 3700 reports, Foundation on Linux would give up and silently report no match.
+    /// After 3700 reports, Foundation on Linux would stop the search and find no match, without an
+    /// error.
     private static let progressLimit = 3000
 
     private let expression: NSRegularExpression
@@ -50,8 +50,9 @@ final class WholeTextExpression: Sendable {
 
     /// Whether the whole text matches.
     ///
-    /// - Throws: `timedOut` after ``deadline``, after ``progressLimit``, or if slow texts took
-    ///   ``totalDeadline`` together; `limitExceeded` if the search exceeds the memory limit of ICU.
+    /// - Throws: `timedOut` after ``deadline``, after ``progressLimit`` reports, or if slow texts
+    ///   took ``totalDeadline`` together; `limitExceeded` if the search exceeds the memory limit of
+    ///   ICU.
     func matches(_ text: String) throws(StoreError) -> Bool {
         let start = ContinuousClock.now
         var (isMatch, isLate, isTooLarge) = (false, false, false)
@@ -74,7 +75,7 @@ final class WholeTextExpression: Sendable {
                 isTooLarge = true
             }
         }
-        // Most texts cause no report, and their time is not measured.
+        // Most texts cause no progress report, so their time need not be measured.
         if progressCount > 0 {
             let duration = ContinuousClock.now - start
             if duration > longTime { spent.withLock { $0 += duration } }

@@ -2,17 +2,17 @@ public import RoostCore
 
 /// The new values of properties in an update.
 ///
-/// Write a literal as text in the language of predicates, or as a dictionary of values:
+/// Write a string literal in the language of predicates, or a dictionary literal of values:
 ///
 /// ```swift
 /// let played: Assignments = "plays = plays + 1, lastPlayed = \(now)"
 /// let reset: Assignments = ["plays": 0, "lastPlayed": nil]
 /// ```
 ///
-/// Expressions read an object's values from before the update, so `a = b, b = a` exchanges two
-/// values. In a text, interpolated values are bound, as in predicates, and `\(key: name)` is the
-/// name of a property. The notation of a value in a text determines its type. An element of a
-/// composite attribute has a dotted path.
+/// Expressions read the values that an object has before the update, so `a = b, b = a` exchanges
+/// two values. In a string literal, an interpolated value is assigned unchanged, and `\(key: name)`
+/// inserts the name of a property. The notation of any other value determines the value's type.
+/// Write an element of a composite attribute as a dotted path.
 public struct Assignments: Sendable {
     private enum Content: Sendable {
         case expressions([String: FetchRequest.Expression])
@@ -31,18 +31,18 @@ public struct Assignments: Sendable {
     /// Creates assignments of expressions.
     public init(expressions: [String: FetchRequest.Expression]) { content = .expressions(expressions) }
 
-    /// Parses assignments from text that is not a literal of the program.
+    /// Parses assignments from text that is not a Swift literal.
     ///
     /// - Parameters:
     ///   - format: Comma-separated assignments. Inside quotes, `%` is an ordinary character.
     ///   - arguments: The values for `%@`, and the key paths for `%K`, from left to right.
-    /// - Throws: `invalidRequest` for text of another form, and for a property that is set twice;
-    ///   the errors of `FetchRequest.Predicate.init(format:_:)`.
+    /// - Throws: `invalidRequest` for text that is not a list of assignments, and for a property
+    ///   that is set twice; the errors of `FetchRequest.Predicate.init(format:_:)`.
     public init(format: String, _ arguments: any PredicateArgument...) throws(StoreError) {
         content = .expressions(try Self.read(PredicateText(format, arguments: arguments)))
     }
 
-    /// The new values by the names of the properties.
+    /// The new values, by property name.
     ///
     /// - Throws: The error of a literal that cannot be parsed, or that sets a property twice.
     public var expressions: [String: FetchRequest.Expression] {
@@ -87,7 +87,7 @@ extension Assignments: ExpressibleByStringInterpolation {
     /// See ``init(stringInterpolation:)``.
     public init(stringLiteral text: String) { self.init(stringInterpolation: FetchRequest.Interpolation(text)) }
 
-    /// Parses assignments from a literal whose interpolated values are bound.
+    /// Parses assignments from a literal with interpolated values.
     ///
     /// If the text cannot be parsed, an update with these assignments throws the error.
     public init(stringInterpolation text: FetchRequest.Interpolation) {
@@ -98,7 +98,7 @@ extension Assignments: ExpressibleByStringInterpolation {
 extension Assignments: ExpressibleByDictionaryLiteral {
     /// Creates assignments of constant values.
     ///
-    /// An update with two values for a property throws `invalidRequest`.
+    /// If a property has two values, an update with these assignments throws `invalidRequest`.
     public init(dictionaryLiteral values: (String, Value)...) {
         self.init { () throws(StoreError) in
             var expressions: [String: FetchRequest.Expression] = [:]

@@ -1,8 +1,7 @@
 package import RoostCore
 
 extension BatchUpdateRequest {
-    /// Adds an assignment in text form: `plays = plays + 1`, `released = '2024-05-01'`, `album =
-    /// NULL`.
+    /// Adds an assignment in text form, such as `plays = plays + 1` or `album = NULL`.
     ///
     /// The text is parsed as a comparison in a predicate, so that literals get the type of the
     /// property.

@@ -2,9 +2,9 @@ package import RoostCore
 
 /// Expressions that store a parsing error.
 ///
-/// A literal cannot throw, so its expression stores the error until a request is compiled. The
-/// expression is a call of a function with a name that no text can contain. The arguments are the
-/// error's code and message.
+/// A Swift literal cannot throw, so its expression stores the error. Compiling a request with the
+/// expression throws the error. The expression is a call of a function with a name that no text can
+/// contain. The arguments are the error's code and message.
 extension FetchRequest.Expression {
     private static let unreadable = "\u{0}unreadable"
 

@@ -49,11 +49,11 @@ extension FetchRequest {
 extension FetchRequest.Predicate: ExpressibleByStringInterpolation {
     /// Parses a predicate from a literal in the predicate language.
     ///
-    /// See ``init(stringInterpolation:)``. For text that is not a literal of the program, use
+    /// See ``init(stringInterpolation:)``. For text that is not a Swift literal, use
     /// ``init(format:_:)``, which throws.
     public init(stringLiteral text: String) { self.init(stringInterpolation: FetchRequest.Interpolation(text)) }
 
-    /// Parses a predicate from a literal whose interpolated values are bound.
+    /// Parses a predicate from a literal with interpolated values.
     ///
     /// ```swift
     /// let often: FetchRequest.Predicate = "title BEGINSWITH \(prefix) AND plays > \(limit)"
@@ -62,12 +62,12 @@ extension FetchRequest.Predicate: ExpressibleByStringInterpolation {
     /// The language is the same as for ``init(format:_:)``, with interpolations instead of `%@` and
     /// `%K`:
     /// - Interpolated values are compared unchanged.
-    /// - The notation of a literal in the text determines its type.
+    /// - The notation of any other value in the text determines the value's type.
     /// - A request checks the names of properties.
     ///
-    /// A literal cannot throw. If the text cannot be parsed, each request with the predicate throws
-    /// the error before reading or writing, usually with code `invalidRequest`. The column in the
-    /// message counts characters. Each interpolation counts as the four characters `\(…)`.
+    /// A Swift literal cannot throw. If the text cannot be parsed, each request with the predicate
+    /// throws the error before reading or writing, usually with code `invalidRequest`. The column
+    /// in the message counts characters. Each interpolation counts as the four characters `\(…)`.
     ///
     /// - Complexity: O(*n*) in the length of the text, each time the literal is evaluated.
     public init(stringInterpolation text: FetchRequest.Interpolation) {
@@ -85,18 +85,19 @@ extension FetchRequest.Predicate: ExpressibleByStringInterpolation {
 extension FetchRequest.Expression: ExpressibleByStringInterpolation {
     /// Parses an expression from a literal in the predicate language.
     ///
-    /// See ``init(stringInterpolation:)``. For text that is not a literal of the program, use
+    /// See ``init(stringInterpolation:)``. For text that is not a Swift literal, use
     /// ``init(format:_:)``, which throws.
     public init(stringLiteral text: String) { self.init(stringInterpolation: FetchRequest.Interpolation(text)) }
 
-    /// Parses an expression from a literal whose interpolated values are bound.
+    /// Parses an expression from a literal with interpolated values.
     ///
     /// ```swift
     /// let more: FetchRequest.Expression = "plays + \(count)"
     /// ```
     ///
-    /// A word is the name of a property. Text must be quoted or interpolated. Other rules,
-    /// including errors, are the same as for ``FetchRequest/Predicate/init(stringInterpolation:)``.
+    /// An unquoted word is the name of a property. A string must be quoted or interpolated. Other
+    /// rules, including errors, are the same as for
+    /// ``FetchRequest/Predicate/init(stringInterpolation:)``.
     public init(stringInterpolation text: FetchRequest.Interpolation) {
         do throws(StoreError) {
             var source = text.source

@@ -1,7 +1,7 @@
 package import RoostCore
 
 extension FetchRequest.Function {
-    /// The numbers of arguments that the parser allows.
+    /// The range of argument counts that the parser allows.
     ///
     /// The parser allows several arguments for functions of many values, such as `sum`.
     /// ``PredicateCompiler`` later requires exactly one argument, usually a collection.

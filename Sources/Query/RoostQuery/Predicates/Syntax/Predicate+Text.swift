@@ -6,19 +6,19 @@ extension FetchRequest.Predicate {
     ///
     /// `docs/predicates.md` describes the language. Names must be properties of the entity. After a
     /// relationship or the variable of a SUBQUERY, names must be properties of the objects to which
-    /// it refers. A literal is converted to the type of the operand with which it is compared. A
-    /// string can become a date (``DateText``), a UUID, a URI, data (base64) or an object
-    /// (`"Album/5"`). A whole number can become the key of an object. Any number can become a
-    /// decimal. A number that is compared with a float becomes the nearest 32-bit number if it has
-    /// at most nine significant digits, and a point or an exponent.
+    /// the relationship or variable refers. A literal is converted to the type of the operand with
+    /// which it is compared. A string can become a date (``DateText``), a UUID, a URI, data
+    /// (base64) or an object (`"Album/5"`). A whole number can become the key of an object. Any
+    /// number can become a decimal. A number that is compared with a float becomes the nearest
+    /// 32-bit number if it has at most nine significant digits, and a point or an exponent.
     ///
     /// - Parameters:
     ///   - text: The predicate. Inside quotes, `%` and `$` are ordinary characters.
-    ///   - arguments: The values for `%@`, and the key paths for `%K`, from left to right. They are
-    ///     not converted to other types.
+    ///   - arguments: The values for `%@`, and the key paths for `%K`, from left to right. The
+    ///     values are not converted to other types.
     ///   - entity: The entity to whose properties the names refer.
     ///   - model: The model that contains the entity.
-    ///   - ofGroups: Whether the text is a condition on groups, ``RowRequest/havingPredicate``. A
+    ///   - ofGroups: Whether the text is a condition on groups: a ``RowRequest/havingPredicate``. A
     ///     path can then begin with an operator over all objects of a group: `@sum.length`.
     /// - Throws: `invalidRequest` with the column and the expected text, also for a wrong number or
     ///   kind of arguments and for nesting deeper than ``RecordFilter/maximumDepth``;
@@ -51,11 +51,11 @@ extension FetchRequest.Predicate {
 
     /// Parses a predicate in the language of Core Data's predicate format strings, without a model.
     ///
-    /// A request with the predicate checks the names. The notation of a literal determines its
-    /// type. A whole number of up to 64 bits is an integer. Any other number is a double, or a
-    /// decimal if only a decimal is exact. Pass dates and other types as arguments, or write the
-    /// type: `CAST("2024-05-01", "NSDate")`. Do not parse untrusted texts, because entity names in
-    /// casts to NSManagedObjectID are never freed.
+    /// A request that uses the predicate checks the names. The notation of a literal determines the
+    /// literal's type. A whole number of up to 64 bits is an integer. Any other number is a double,
+    /// or a decimal if only a decimal is exact. Pass dates and other types as arguments, or write
+    /// the type: `CAST("2024-05-01", "NSDate")`. Do not parse untrusted texts, because entity names
+    /// in casts to NSManagedObjectID are never freed.
     ///
     /// - Parameters:
     ///   - format: The predicate. Inside quotes, `%` and `$` are ordinary characters.
@@ -97,7 +97,7 @@ extension FetchRequest.Predicate {
     /// An AND or OR with fewer than two members is written as an equivalent condition.
     ///
     /// - Returns: The text, on one line.
-    /// - Throws: `unsupported` for a composite as a value and a registered function without
+    /// - Throws: `unsupported` for a composite as a value, and for a registered function without
     ///   arguments; `invalidRequest` for an empty key path, and for a predicate that is nested too
     ///   deep; the error of a literal that could not be parsed.
     public func format() throws(StoreError) -> String { try format(nil) }

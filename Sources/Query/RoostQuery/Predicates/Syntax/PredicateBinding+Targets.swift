@@ -1,9 +1,9 @@
 internal import RoostCore
 
-/// Determines the operands with which literals are compared, because these decide the types of
-/// literals.
+/// Determines the target of each literal: the operand whose type decides the type of the literal.
 extension PredicateBinding {
-    /// The properties of an operand that decide the types of literals.
+    /// The target that an operand gives to a compared literal, and whether the operand has many
+    /// values.
     struct Shape {
         /// The target of a literal that is compared with the operand or with one of its elements;
         /// nil if only the notation of the literal matters.
@@ -17,7 +17,7 @@ extension PredicateBinding {
         guard scope != nil else { return (nil, nil) }
         let (left, right) = (try shape(of: comparison.left), try shape(of: comparison.right))
         switch comparison.operator {
-        // These text operators require text, so a literal stays text.
+        // These operators compare text, so the type of the other operand does not matter.
         case .beginsWith, .endsWith, .like, .matches: return (nil, nil)
         case .contains where !left.isMany: return (nil, nil)
         case .isIn where !right.isMany: return (nil, nil)
@@ -51,7 +51,7 @@ extension PredicateBinding {
         }
     }
 
-    /// Returns the first target of the operands, but prefers a decimal target.
+    /// Returns a decimal target of the operands, if any; otherwise returns the first target.
     private func common(_ operands: [PredicateSyntax.Operand]) throws(StoreError) -> Target? {
         var common: Target?
         for operand in operands {
@@ -135,7 +135,7 @@ extension PredicateBinding {
         return try path(names, from: entity.number, ofMany: true, at: place)
     }
 
-    /// Returns the shape of the end of a key path from one object or from each of many objects.
+    /// Returns the shape of a key path that starts at one object, or at many objects.
     private func path(
         _ names: [String], from entity: Int, ofMany: Bool = false, at place: String.Index
     ) throws(StoreError) -> Shape {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// Resolves the names and literals of a predicate's text, with or without an entity.
+/// A resolver of the names and literals in a predicate's text, with or without an entity.
 ///
 /// With an entity, names must be properties of the entity, and a literal gets the type of the
 /// operand with which it is compared. Without an entity, names are not checked, and the notation of
@@ -13,25 +13,26 @@ struct PredicateBinding {
         let entity: ManagedObjectModel.Entity
         /// Whether a path can begin with an operator over all objects of a group: `@sum.length`.
         var isOfGroups = false
-        /// The entities of the variables of enclosing SUBQUERYs; nil for an unknown entity.
+        /// The entity number of each variable of an enclosing SUBQUERY; nil for an unknown entity.
         var variables: [String: Int?] = [:]
     }
 
-    /// The properties of an operand that decide the value of a compared literal.
+    /// The type of an operand with which a literal is compared, and the operand's names for
+    /// messages.
     struct Target {
         var kind: RecordLayout.Field.Kind
-        /// The number of the objects' entity, for references.
+        /// The entity number of the objects, if the operand is an object of a known entity.
         var destination: Int?
-        /// The name of the property for messages, if the target is a property itself.
+        /// The name for messages, if the operand itself is a property or an object.
         ///
-        /// If set, a literal that does not fit the property's type is an error.
+        /// If set, a literal that does not fit the operand's type is an error.
         var property: String?
-        /// The key path of the target for messages, if any.
+        /// The key path of the operand for messages, if any.
         var path: [String]?
 
-        /// The target for a value that is computed from this property.
+        /// The target for a value that is computed from this operand.
         ///
-        /// A literal that does not fit the type then keeps its own type.
+        /// A literal that does not fit this target keeps the type of its notation.
         var computed: Self { Self(kind: kind, destination: destination) }
     }
 
@@ -92,7 +93,7 @@ struct PredicateBinding {
         }
     }
 
-    /// Resolves an operand with several members.
+    /// Resolves an operand that consists of other operands.
     private func combination(
         _ operand: PredicateSyntax.Operand, meeting target: Target?
     ) throws(StoreError) -> FetchRequest.Expression {

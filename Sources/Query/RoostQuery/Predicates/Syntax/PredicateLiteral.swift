@@ -12,7 +12,7 @@ indirect enum PredicateLiteral {
     case string(String)
     /// A literal with an explicit type: `CAST(…, "NSDate")`.
     case cast(PredicateLiteral, FetchRequest.CastType)
-    /// A value that the program passes as an argument.
+    /// A Swift value that is passed as an argument.
     case typed(Value)
 
     /// Whether the type may depend on the operand with which the literal is compared.
@@ -52,9 +52,13 @@ indirect enum PredicateLiteral {
 
     /// Returns the value that the notation of a number determines.
     ///
-    /// The value is the first possible one of these: a 64-bit integer, a double that prints as the
-    /// same number (only for a number with a point or an exponent), an exact decimal, the nearest
-    /// double. Returns nil for a number that is out of the range of all types.
+    /// The value is the first possible one of these:
+    /// 1. A 64-bit integer.
+    /// 2. A double that prints as the same number, if `text` has a point or an exponent.
+    /// 3. An exact decimal.
+    /// 4. The nearest double.
+    ///
+    /// Returns nil for a number that is out of the range of all types.
     static func number(_ text: String) -> Value? {
         if let number = Int64(text) { return .int(number) }
         let double = Double(text).flatMap { $0.isFinite ? $0 : nil }
@@ -71,8 +75,8 @@ indirect enum PredicateLiteral {
     /// float.
     ///
     /// True for a number that has a point or an exponent, and at most nine digits before the
-    /// exponent, without its leading zeros. Nine significant digits identify every float. Other
-    /// numbers are compared exactly.
+    /// exponent, not counting leading zeros. Nine significant digits identify every float. If
+    /// false, the number is compared exactly.
     static func isMeantAsFloat(_ number: String) -> Bool {
         guard number.contains(where: { $0 == "." || $0 == "e" }) else { return false }
         return number.prefix { $0 != "e" }.filter(\.isNumber).drop { $0 == "0" }.count <= 9
@@ -136,7 +140,7 @@ extension FetchRequest.CastType {
         written(literal, model: model) ?? literal.alone.flatMap { PredicateCasting.value($0, as: self, model: model) }
     }
 
-    /// Returns the value if the literal is a notation for values of this type, or nil.
+    /// Returns the value of a literal in a notation of this type; nil for any other literal.
     private func written(_ literal: PredicateLiteral, model: ManagedObjectModel?) -> Value? {
         switch (self, literal) {
         case (_, .null): return .null

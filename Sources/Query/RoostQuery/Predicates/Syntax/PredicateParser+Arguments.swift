@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 
 extension PredicateParser {
-    /// Returns the program's value for the current token, a placeholder such as `%@`.
+    /// Returns the argument for the current token, which is a placeholder such as `%@`.
     mutating func argument(_ letters: String) throws(StoreError) -> PredicateSyntax.Operand {
         let place = token.position
         let expression = try nextArgument()
@@ -32,7 +32,7 @@ extension PredicateParser {
         throw wrongKind(letters, at: place)
     }
 
-    /// Returns the program's key path for the current token, which is `%K`.
+    /// Returns the key path that is the argument for the current token, `%K`.
     mutating func keyPathArgument() throws(StoreError) -> [String] {
         let place = token.position
         let argument = try nextArgument()
@@ -82,7 +82,7 @@ extension PredicateParser {
 }
 
 extension PredicateSyntax.Operand {
-    /// Creates an operand from the program's value or list of values; nil for any other expression.
+    /// Creates an operand from a constant or a list of constants; nil for any other expression.
     fileprivate init?(argument: FetchRequest.Expression, place: String.Index) {
         switch argument {
         case .constant(let value): self = .literal(.typed(value), place)

@@ -1,8 +1,10 @@
 internal import RoostCore
 
 extension PredicateParser {
-    /// Parses an operand of an infix operator: a prefix operator with its operand, a constant
-    /// condition, or a value with its indexes and path steps.
+    /// Parses an operand of an infix operator.
+    ///
+    /// The operand is a value with its indexes and path steps, a constant condition, or a prefix
+    /// operator such as `NOT`, `-` or `ANY` with its own operand.
     mutating func prefix() throws(StoreError) -> Part {
         switch keyword {
         case "NOT", "!": return try negation()
@@ -26,7 +28,7 @@ extension PredicateParser {
 
     /// Parses a minus sign and its operand.
     ///
-    /// Directly before a number, the sign belongs to the number.
+    /// If the operand is a number without parentheses, the sign becomes part of the number.
     private mutating func sign() throws(StoreError) -> Part {
         let place = token.position
         try requireDepth(at: place)
@@ -107,7 +109,7 @@ extension PredicateParser {
         return names
     }
 
-    /// Parses a word, or a `%K` and its argument, as names.
+    /// Parses a name, or a `%K` placeholder whose argument may contain several names.
     private mutating func name() throws(StoreError) -> [String] {
         switch token.kind {
         case .word(let name), .name(let name):
@@ -215,7 +217,7 @@ extension PredicateParser {
 
     /// Parses comma-separated values up to and including the closing bracket.
     ///
-    /// The returned depth is the depth of the tree that contains the values.
+    /// The returned depth includes the level of the list itself.
     private mutating func values(
         upTo bracket: String, after first: [PredicateSyntax.Operand] = [], depth: Int = 0
     ) throws(StoreError) -> ([PredicateSyntax.Operand], depth: Int) {
@@ -286,7 +288,7 @@ extension PredicateParser {
 
     // MARK: Calls
 
-    /// Parses the arguments of a function and the rest of its name: `uppercase(x)`,
+    /// Parses the rest of a function's name, and then the arguments: `uppercase(x)`,
     /// `uppercase:(x)`, `add:to:(a, b)`.
     private mutating func call(_ word: String, at place: String.Index) throws(StoreError) -> Part {
         var name = word

@@ -2,12 +2,12 @@ internal import RoostCore
 
 /// Parses a predicate or an expression from left to right, with one token of lookahead.
 ///
-/// One function parses both conditions and values by operator precedence, because parentheses may
-/// contain either. The recursion is limited, so that no text exhausts the stack: to
-/// ``DeepStack/shallowDepth`` in a first attempt on the caller's stack, and to
-/// ``PredicateLimits/depth`` in a second attempt on a larger stack.
+/// ``part(_:)`` parses both conditions and values by operator precedence, because parentheses may
+/// contain either. The recursion has a limit, so that no text exhausts the stack. The limit is
+/// ``DeepStack/shallowDepth`` in a first attempt, on the caller's stack. A second attempt, on a
+/// larger stack, has the limit ``PredicateLimits/depth``.
 struct PredicateParser {
-    /// A condition or a value, between two operators.
+    /// A parsed condition or value, which can become an operand of an infix operator.
     struct Part {
         enum Kind {
             case condition(PredicateSyntax.Condition)
@@ -82,7 +82,9 @@ struct PredicateParser {
     /// Whether the first attempt failed because the text is nested too deep for the caller's stack.
     private(set) var needsDeepStack = false
 
-    /// Parses a text with `body`, on the caller's stack or, for deep nesting, on a larger stack.
+    /// Runs `body` with a parser of the text.
+    ///
+    /// If the nesting is too deep for the caller's stack, runs `body` again on a larger stack.
     static func read<Result: Sendable>(
         _ source: PredicateText,
         _ body: @escaping @Sendable (inout PredicateParser) throws(StoreError) -> Result
@@ -128,7 +130,7 @@ struct PredicateParser {
         return value.operand
     }
 
-    /// Parses the whole text as comma-separated assignments of the form property, `=`, value.
+    /// Parses the whole text as comma-separated assignments such as `plays = plays + 1`.
     mutating func assignments() throws(StoreError) -> [(name: String, value: PredicateSyntax.Operand)] {
         var assignments: [(name: String, value: PredicateSyntax.Operand)] = []
         repeat {
@@ -220,8 +222,9 @@ struct PredicateParser {
 
     // MARK: Operators
 
-    /// Parses a condition or a value and all following operators with at least the given
-    /// precedence.
+    /// Parses a condition or a value.
+    ///
+    /// Continues while the next operator has at least the given precedence.
     mutating func part(_ strength: Strength) throws(StoreError) -> Part {
         depth += 1
         defer { depth -= 1 }

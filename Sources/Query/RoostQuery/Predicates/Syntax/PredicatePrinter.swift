@@ -15,10 +15,11 @@ struct PredicatePrinter {
 
     /// Returns the text that `body` prints.
     ///
-    /// Runs `body` on a larger stack if its tree is too deep for the caller's stack.
+    /// If the tree that `body` prints is too deep for the caller's stack, runs `body` again on a
+    /// larger stack.
     ///
-    /// `body` receives the depth that counts for the root of its tree. The first attempt starts at
-    /// a depth that leaves only ``DeepStack/shallowDepth`` levels.
+    /// The second argument of `body` is the depth to assume above the tree's root. In the first
+    /// attempt, this depth leaves only ``DeepStack/shallowDepth`` levels for the tree.
     static func text(
         _ scope: PredicateBinding.Scope?, _ body: @escaping @Sendable (inout Self, Int) throws(StoreError) -> Void
     ) throws(StoreError) -> String {
@@ -36,7 +37,6 @@ struct PredicatePrinter {
         }
     }
 
-    /// The precedence of the printed text.
     private typealias Strength = PredicateParser.Strength
 
     // MARK: Conditions
@@ -70,8 +70,8 @@ struct PredicatePrinter {
         case 0: text += ofNothing
         case 1: try print(members[0], inside: strength)
         default:
-            // Parentheses are needed also at equal precedence, to preserve the structure of the
-            // tree.
+            // At equal precedence, parentheses preserve the structure: without them, the parser
+            // would merge the inner list into the outer list.
             let needsBrackets = strength >= own
             if needsBrackets { text += "(" }
             for (index, member) in members.enumerated() {
@@ -320,7 +320,7 @@ struct PredicatePrinter {
         }
     }
 
-    /// Returns a literal whose notation has the type of the value, or nil.
+    /// Returns the literal for a value; nil if no literal can express the value.
     private static func literal(_ value: Value) -> PredicateLiteral? {
         switch value {
         case .null: .null

@@ -48,10 +48,10 @@ enum PredicateSyntax {
 extension PredicateSyntax.Condition {
     /// Creates the syntax tree of a predicate.
     ///
-    /// Every value has an explicit type.
+    /// Every constant becomes a literal with an explicit type.
     ///
-    /// - Throws: `invalidRequest` for nesting deeper than ``PredicateLimits/depth``; the error of a
-    ///   literal that could not be parsed.
+    /// - Throws: `invalidRequest` for nesting deeper than ``PredicateLimits/depth``; the parsing
+    ///   error that an expression of the predicate stores.
     init(_ predicate: FetchRequest.Predicate, depth: Int = 0) throws(StoreError) {
         let depth = try PredicateSyntax.deeper(depth)
         switch predicate {

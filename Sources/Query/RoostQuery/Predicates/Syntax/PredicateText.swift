@@ -1,12 +1,14 @@
 internal import RoostCore
 
-/// The text of a predicate, an expression or assignments, and the values for its placeholders.
+/// A text in the predicate language, with the values for its placeholders.
+///
+/// The text is a predicate, an expression or a list of assignments.
 struct PredicateText: Sendable {
     /// An interpolation in the text.
     struct Mark: Sendable {
-        /// The text that represents an interpolation.
+        /// The characters that represent each interpolation in ``PredicateText/text``.
         static let text = #"\(…)"#
-        /// The text that represents an interpolated property name in messages.
+        /// The characters that represent an interpolated property name in messages.
         static let key = #"\(key: …)"#
 
         /// The number of bytes of UTF-8 before the mark.
@@ -19,12 +21,12 @@ struct PredicateText: Sendable {
     var text = ""
     /// The values for the placeholders, from left to right.
     var arguments: [any PredicateArgument] = []
-    /// The interpolations from left to right; nil if the placeholders are `%@` and so on.
+    /// The interpolations from left to right; nil if the text has placeholders such as `%@`.
     var marks: [Mark]?
-    /// The noun for the text in messages.
+    /// The word for the text in messages, such as "predicate" or "expression".
     var noun = "predicate"
 
-    /// Creates the text of a literal, in which placeholders are interpolations instead of `%@`.
+    /// Creates an empty text for a Swift literal with interpolations instead of `%@`.
     init() { marks = [] }
 
     /// Creates a text with placeholders such as `%@`.

@@ -3,7 +3,7 @@ internal import RoostCore
 /// A word, sign or literal in a predicate's text.
 struct PredicateToken {
     enum Kind: Equatable {
-        /// A name, or a keyword in any case.
+        /// A name without `#`, or a keyword such as `AND` or `and`.
         case word(String)
         /// A name in a notation that cannot be a keyword: `#first`, `#"odd name"`.
         case name(String)
@@ -11,13 +11,13 @@ struct PredicateToken {
         case variable(String)
         /// A placeholder such as `%@` for a value of the program.
         ///
-        /// The associated value contains the letters after the percent sign.
+        /// The associated value is the text after the percent sign, such as `@`, `K` or `lld`.
         case argument(String)
         /// Text in quotes, with escapes resolved.
         case string(String)
         /// A number as written, without its sign.
         case number(String)
-        /// Any other token: operators, brackets, punctuation.
+        /// Any other token: an operator sign, a bracket or punctuation.
         case sign(String)
         case end
     }
@@ -28,7 +28,7 @@ struct PredicateToken {
     /// Whether the token is an interpolated argument.
     var isInterpolated = false
 
-    /// A description for messages: a keyword or sign as written, but never the value of a literal.
+    /// The token as messages show it, without the value of a string or number.
     var description: String {
         switch kind {
         case .word(let word): "'\(word)'"
@@ -110,14 +110,14 @@ enum PredicateLanguage {
         scalar == "_" || (scalar.isASCII ? scalar.properties.isAlphabetic : scalar.properties.isXIDStart)
     }
 
-    /// Whether a name may contain this character after the first.
+    /// Whether a name may contain this character after its first character.
     static func isNamePart(_ scalar: Unicode.Scalar) -> Bool {
         isNameStart(scalar) || (scalar.isASCII ? ("0"..."9").contains(scalar) : scalar.properties.isXIDContinue)
     }
 
     /// Whether a name can be written without quotes.
     ///
-    /// A keyword also needs a `#`.
+    /// The result is true for a keyword too, although a keyword needs a preceding `#`.
     static func isPlainName(_ name: some StringProtocol) -> Bool {
         guard let first = name.unicodeScalars.first else { return false }
         return isNameStart(first) && name.unicodeScalars.allSatisfy(isNamePart)

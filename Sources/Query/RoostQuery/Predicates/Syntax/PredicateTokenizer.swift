@@ -5,7 +5,7 @@ struct PredicateTokenizer {
     private let text: String
     private let scalars: String.UnicodeScalarView
     private var position: String.UnicodeScalarIndex
-    /// The noun for the text in messages.
+    /// The word for the text in messages, such as "predicate" or "expression".
     let noun: String
 
     /// An interpolation and its position in the text.
@@ -128,7 +128,9 @@ struct PredicateTokenizer {
         return word
     }
 
-    /// Reads the name after a `#` or `$`, which may be any text in quotes.
+    /// Reads a `#` or `$` and the name after it.
+    ///
+    /// A name in quotes may contain any characters.
     private mutating func escapedName(_ what: String) throws(StoreError) -> String {
         let start = position
         advance()
@@ -305,7 +307,9 @@ struct PredicateTokenizer {
         return scalar
     }
 
-    /// Reads four digits, or two escapes of four digits for a character beyond U+FFFF.
+    /// Reads the four digits of an escape such as `\u1234`.
+    ///
+    /// A character beyond U+FFFF needs two such escapes.
     private mutating func unicode(_ start: String.Index) throws(StoreError) -> Unicode.Scalar {
         let first = try unit(start, digits: 4, radix: 16)
         if let scalar = Unicode.Scalar(first) { return scalar }
