@@ -9,21 +9,21 @@ import RoostMigration
 /// power cut could have left.
 ///
 /// - `CrashLabChild build <type> <path> <n>` creates a store of `n` transactions and keeps it open.
-///   With `-n`, it closes the store. With the argument `history`, the store records a history. The
-///   process writes `digest <digest>` and then `built` to standard output, and waits until standard
-///   input ends or it is killed.
+///   If the number is negative, it closes the store. With the argument `history`, the store records
+///   a history. The process writes `digest <digest>` and then `built` to standard output, and waits
+///   until standard input ends or it is killed.
 /// - `run <operation> <directory> <source type> <store type>` performs an operation of `CrashLab`
 ///   on `store` and writes the mark `ack` when it is done. At its end, even after an error, it
 ///   prints `calls <n>`, `reports <n>` and `questions <n>`: the numbers of calls in which a fault
 ///   can occur, of progress reports, and of questions to policies. With the argument `cancel <n>`,
 ///   report n cancels the operation. With `failure <n>`, the policy fails at question n.
 /// - `check` takes the operation, both types and the digests of the old store, the new store and
-///   the source. It reads lines `<what> <directory>`. `<what>` is 1 if only the new store is
-///   correct, 2 if only the old one is, and 0 if both are. It answers each line with `ok <names>`,
-///   the names separated by slashes, or with the problem.
-/// - `fail` takes the operation and both types. It reads lines
-///   `<directory> <classes> <number> <action> <sticky>`, runs the operation in each directory with
-///   that fault, and answers `0 <calls>` or `3 <calls> <error>`.
+///   the source. It reads lines `<what> <directory>`. `<what>` says which content the store may
+///   have: 1 for the new content, 2 for the old content, 0 for either. It answers each line with the
+///   problem, or with `ok` and the names of the files in the directory, separated by slashes.
+/// - `fail` takes the operation and both types. Each line that it reads names a directory and a
+///   fault: `<directory> <classes> <number> <action> <sticky>`. It runs the operation in the
+///   directory with the fault, and answers `0 <calls>` or `3 <calls> <error>`.
 /// - `works` prints 1 if calls can be recorded.
 @main
 struct CrashLabChild {
@@ -147,7 +147,7 @@ private struct Operation {
                 conversion: conversion(interruption)
             ).with { $0.keepsBackup = kind == .migrateKeepingBackup }
             let report = try manager.migrateInPlace(store, model: try CrashVersions.second(), options: options)
-            // A migration of an SQLite store creates a new file only to keep a backup.
+            // A migration of an SQLite store creates a new file only if a backup is to be kept.
             if kind == .migrate, store.type == "sqlite", report.path == .onePass {
                 throw StoreError(
                     .internalInconsistency,
@@ -155,7 +155,9 @@ private struct Operation {
             }
         case .commit, .commitWithHistory:
             let text = ProcessInfo.processInfo.environment["CRASHLAB_LAST_TRANSACTION"] ?? ""
-            guard let last = Int64(text) else { throw StoreError(.invalidRequest, "no last transaction") }
+            guard let last = Int64(text) else {
+                throw StoreError(.invalidRequest, "CRASHLAB_LAST_TRANSACTION is not a number")
+            }
             let opened = try StoreRegistry.standard.open(store, options: StoreOptions(timeoutSeconds: 30))
             guard case .int(let number)? = try opened.metadata().userMetadata["transaction"] else {
                 throw StoreError(.corrupted, "the store does not say which transaction was the last")

@@ -243,7 +243,7 @@ struct ModelCommandTests {
     @Test(
         "model history refuses an order with only one name, an empty name or an unknown name",
         arguments: [
-            ("Wallet", "needs at least two"), ("Wallet,,Multi,", "empty name"),
+            ("Wallet", "give at least two versions"), ("Wallet,,Multi,", "empty name"),
             ("Wallet,Multy", "did you mean 'Multi'?"),
         ])
     func wrongOrder(versions: String, message: String) throws {

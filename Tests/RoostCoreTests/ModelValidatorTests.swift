@@ -249,7 +249,9 @@ struct ModelValidatorTests {
         Flaw("A: Uniqueness constraint 1: 'found' is a fetched property.", constraint: ["found"]),
         Flaw("A: Uniqueness constraint 1: 'place' is a composite; name its elements.", constraint: ["place"]),
         Flaw("A: Uniqueness constraint 1: the composite 'place' has no element 'place.z'.", constraint: ["place.z"]),
-        Flaw("A: Uniqueness constraint 2 repeats another.", Flaw.entity(constraints: [["text"], ["text"]])),
+        Flaw(
+            "A: Uniqueness constraint 2 lists the same properties as an earlier constraint.",
+            Flaw.entity(constraints: [["text"], ["text"]])),
         Flaw("A: Fetch index 'i' has no elements.", index: FetchIndexDescription("i")),
         Flaw("A: Fetch index 'i': the entity has no property 'x'", index: FetchIndexDescription("i", on: "x")),
         Flaw("A: Fetch index 'i': 'passing' is transient.", index: FetchIndexDescription("i", on: "passing")),

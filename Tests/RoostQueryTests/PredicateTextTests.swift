@@ -140,7 +140,7 @@ struct PredicateTextTests {
             ("integer64 IN {1,}", "A property or a value is expected, not '}'."),
             ("integer64 = 1.", "A digit is expected"),
             ("integer64 = 1e", "exponent"), ("integer64 = 12x", "not a letter"), ("integer64 = 0xZ", "base 16"),
-            (#"string = '\q'"#, "An escape is expected"), (#"string = '\uD800'"#, "half a character"),
+            (#"string = '\q'"#, "An escape is expected"), (#"string = '\uD800'"#, "one half of a surrogate pair"),
             (#"string = '\u12'"#, "4 digits in base 16"), ("TRUE AND string = nil", "A comparison"),
             ("string = (string = nil)", "not a condition"), ("string = TRUEPREDICATE", "not a condition"),
             ("AND", "A property or a value is expected, not 'AND'."),

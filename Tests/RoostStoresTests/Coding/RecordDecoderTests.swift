@@ -147,7 +147,7 @@ struct RecordDecoderTests {
             #expect(error.code == .invalidValue)
             #expect(
                 error.message.hasSuffix(
-                    ".\(wrong.name)' has the Swift type \(wrong.swiftType), and 'Thing.\(wrong.name)' has type \(wrong.attributeType)."
+                    ".\(wrong.name)' has the Swift type \(wrong.swiftType), which does not fit 'Thing.\(wrong.name)' (\(wrong.attributeType))."
                 ), "\(error.message)")
         }
     }
@@ -359,7 +359,7 @@ struct RecordDecoderTests {
             ),
             (
                 Wrong(Numbers.self),
-                "'Numbers.tags' has the Swift type Array<Int>, and 'Thing.tags' has type to-many relationship."
+                "'Numbers.tags' has the Swift type Array<Int>, which does not fit 'Thing.tags' (to-many relationship)."
             ),
             (
                 Wrong(Derived.self),

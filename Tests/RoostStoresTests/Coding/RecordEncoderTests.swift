@@ -153,7 +153,7 @@ struct RecordEncoderTests {
         #expect(error.code == .invalidValue)
         #expect(
             error.message.hasSuffix(
-                ".\(name)' has the Swift type \(swiftType), and 'Thing.\(name)' has type \(attributeType)."),
+                ".\(name)' has the Swift type \(swiftType), which does not fit 'Thing.\(name)' (\(attributeType))."),
             "\(error.message)")
     }
 

@@ -140,7 +140,7 @@ package struct VersionOrder {
         var count = later.map { _ in 0 }
         for next in later.joined() { count[next.position] += 1 }
         var (rest, sorted): ([Int], [Int]) = (Array(later.indices), [])
-        // Cycles were rejected, so there is always a version without a predecessor.
+        // Cycles were rejected, so a version without a predecessor exists. Without one, the first version follows.
         while let index = rest.firstIndex(where: { count[$0] == 0 }) ?? rest.indices.first {
             let position = rest.remove(at: index)
             if names.indices.contains(position) { sorted.append(position) }

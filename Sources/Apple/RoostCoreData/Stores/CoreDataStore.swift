@@ -138,7 +138,7 @@
                 {
                     throw StoreError(
                         .modelMismatch,
-                        "The model in '\(database.path)' differs from the one given: \(StoreError.differences(of: model, from: cached.model)). Open the store without a model, or give its own with option model=<path>."
+                        "The model in '\(database.path)' differs from the one given: \(StoreError.differences(of: model, from: cached.model)). Open the store without a model, or give the model that wrote it with option model=<path>."
                     )
                 }
                 return (model, [])
@@ -239,7 +239,7 @@
             return fitting
         }
 
-        /// Returns the model that newer versions of Core Data store in the file, or nil.
+        /// Returns the model that newer versions of Core Data write into the file, or nil.
         private static func cachedModel(
             _ database: ForeignDatabase, tables: CoreDataTables
         ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning])? {

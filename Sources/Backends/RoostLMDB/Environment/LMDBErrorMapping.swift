@@ -47,7 +47,10 @@ extension StoreError {
             .unsupportedVersion, "MDB_VERSION_MISMATCH", "another version of LMDB wrote the file or has it open"
         ),
         MDB_INVALID: (.notAStore, "MDB_INVALID", "it is not an LMDB file; check the path"),
-        MDB_MAP_FULL: (.limitExceeded, "MDB_MAP_FULL", "the largest map is full; open it with a larger mapSize"),
+        MDB_MAP_FULL: (
+            .limitExceeded, "MDB_MAP_FULL",
+            "the map has reached its maximum size; open the store with a larger mapSize"
+        ),
         MDB_DBS_FULL: (.internalInconsistency, "MDB_DBS_FULL", "too many databases; please report this"),
         MDB_READERS_FULL: (.busy, "MDB_READERS_FULL", "too many snapshots are open; close some or try again later"),
         MDB_TLS_FULL: (.outOfResources, "MDB_TLS_FULL", "the process has no thread-local storage left"),

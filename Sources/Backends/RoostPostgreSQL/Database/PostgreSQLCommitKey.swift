@@ -3,7 +3,7 @@
     internal import RoostCore
     internal import RoostSQL
 
-    /// A key that shows whether a commit took place if the server's answer was lost.
+    /// A key that shows, after the server's answer was lost, whether a commit took place.
     ///
     /// Each commit inserts a new key in its transaction. If the answer is lost, the store inserts
     /// the same key in a second transaction, which waits for the end of the first transaction. If
@@ -51,7 +51,7 @@
         func commit(
             _ connection: PostgreSQLConnection, what: String, fencedBy fence: String? = nil
         ) throws(StoreError) {
-            // A connection may be used only once, so no statement is prepared in its first transaction.
+            // Some connections serve only one transaction, so nothing is prepared in the first transaction.
             guard connection.transactionCount > 1 else {
                 try connection.query(
                     [insertion, fence, "COMMIT"].compactMap(\.self).joined(separator: "; "), what: what)
@@ -63,7 +63,7 @@
 
         private var condition: String { "id = '\(digits)'" }
 
-        /// The INSERT statement that adds the key outside a commit, if the key does not exist.
+        /// The INSERT statement of the second transaction, which adds the key unless the commit added it.
         private var fence: String {
             "INSERT INTO \(Self.table) (id, is_fence) VALUES ('\(digits)', TRUE) ON CONFLICT DO NOTHING"
         }

@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSQL
 
-/// The checks of the files beside a store, which are made before SQLite opens the store.
+/// The checks before SQLite opens a store, of the files beside the store.
 ///
 /// SQLite applies and removes such files without asking.
 enum SQLiteCompanions {
@@ -36,7 +36,7 @@ enum SQLiteCompanions {
         guard try StoreFile.isEmpty(path + "-journal") else {
             throw StoreError(
                 .corrupted,
-                "'\(path)-wal' and '\(path)-journal' both exist, and SQLite leaves only one of them: the other belongs to another database. Move that one away."
+                "'\(path)-wal' and '\(path)-journal' both exist, but SQLite never leaves both, so one of them belongs to another database. Find out which one, and move it away."
             )
         }
         let connection = try SQLiteDatabase.connect(path, settings: settings, access: .unlocked)
@@ -49,8 +49,8 @@ enum SQLiteCompanions {
 
     /// Checks that the log beside a store belongs to that store, so that both can be removed.
     ///
-    /// If the store is damaged even without its log, the check passes, because the owner of the log
-    /// cannot be determined.
+    /// If the store is damaged even if its log is ignored, the check passes, because the owner of the
+    /// log cannot be determined.
     ///
     /// - Throws: The errors of ``requireOwnLog(besideStoreAt:settings:)``, except for damage of the
     ///   log.
@@ -67,7 +67,7 @@ enum SQLiteCompanions {
 
     /// Returns the store's UUID, and whether the log may contain commits that were not flushed.
     ///
-    /// First checks that reading runs no foreign code in the schema.
+    /// First checks that the schema has no code of others, such as views, that reading could run.
     private static func identity(_ connection: SQLiteConnection) throws(StoreError) -> (StoreUUID, Bool) {
         let version = Int(clamping: try connection.integer("PRAGMA user_version") ?? 0)
         try SQLSchema.requireFormat(version, of: connection.path)

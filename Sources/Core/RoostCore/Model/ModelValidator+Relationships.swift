@@ -67,7 +67,9 @@ extension ModelValidator {
             let place = "Uniqueness constraint \(position + 1)"
             if names.isEmpty { add(entity.name, message: "\(place) names no attribute.") }
             if Set(names).count < names.count { add(entity.name, message: "\(place) names a property twice.") }
-            if !seen.insert(names).inserted { add(entity.name, message: "\(place) repeats another.") }
+            if !seen.insert(names).inserted {
+                add(entity.name, message: "\(place) lists the same properties as an earlier constraint.")
+            }
             for name in names {
                 if let problem = keyProblem(name, of: number) { add(entity.name, message: "\(place): \(problem)") }
             }

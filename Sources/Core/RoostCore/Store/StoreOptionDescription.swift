@@ -90,7 +90,8 @@ extension PersistentStoreType {
             let names = known.map(\.name)
             let hint =
                 nearestName(to: name, among: names).map { "did you mean '\($0)'?" }
-                ?? (names.isEmpty ? "they have none at all." : "they have \(names.joined(separator: ", ")).")
+                ?? (names.isEmpty
+                    ? "stores of this type have no options." : "they have \(names.joined(separator: ", ")).")
             return "Stores of type '\(self.name)' have no option '\(name)'; \(hint)"
         }
         return option.problem(withValue: value, of: self)

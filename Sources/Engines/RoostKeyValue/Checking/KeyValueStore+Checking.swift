@@ -68,7 +68,7 @@ final class StoreCheck {
             guard let place = cursor.key.recordPlace, model.entities.indices.contains(place.root),
                 model.entities[place.root].root == place.root
             else {
-                report("records", "A key in the space of records is of no hierarchy of the model.")
+                report("records", "A key in space 'records' belongs to no entity hierarchy of the model.")
                 continue
             }
             let (root, key) = (place.root, place.key)
@@ -184,7 +184,7 @@ final class StoreCheck {
                 guard let number = cursor.key.keyNumber, model.relationships.indices.contains(number),
                     model.relationships[number].ownsLinks
                 else {
-                    report("links", "A key in space '\(space)' is of no relationship that has links.")
+                    report("links", "A key in space '\(space)' belongs to no relationship that stores links.")
                     continue
                 }
                 let seen: Link
@@ -218,7 +218,7 @@ final class StoreCheck {
         if counts[0] != counts[1] {
             report(
                 "links",
-                "There are \(counts[0]) links seen from their sources and \(counts[1]) seen from their targets.")
+                "Space 'links' has \(counted(counts[0], "link")), but space 'inverseLinks' has \(counts[1]).")
         }
     }
 
@@ -233,18 +233,21 @@ final class StoreCheck {
                 report(
                     "tally",
                     mismatch(
-                        "entity '\(entity.name)'", recorded: recorded.entities[number], found: tally.entities[number]))
+                        "entity '\(entity.name)'", item: "object", recorded: recorded.entities[number],
+                        found: tally.entities[number]))
             }
             for (number, relationship) in model.relationships.enumerated()
             where recorded.relationships[number] != tally.relationships[number] {
                 report(
                     "tally",
                     mismatch(
-                        "relationship '\(relationship.name)'", recorded: recorded.relationships[number],
-                        found: tally.relationships[number]))
+                        "relationship '\(relationship.name)'", item: "link",
+                        recorded: recorded.relationships[number], found: tally.relationships[number]))
             }
             for (root, highest) in highestKeys where try MetaSpace.readLastKey(root: root, reader: reader) < highest {
-                report("keys", "The last key of '\(model.entities[root].name)' is below that of an object.")
+                report(
+                    "keys",
+                    "The last key recorded for '\(model.entities[root].name)' is below the key of an existing object.")
             }
             findings += try KeyValueHistory(reader).historyFindings(model, at: recorded.generation)
         } catch {
@@ -253,9 +256,11 @@ final class StoreCheck {
         }
     }
 
-    private func mismatch(_ what: String, recorded: Tally, found: Tally) -> String {
+    private func mismatch(_ what: String, item: String, recorded: Tally, found: Tally) -> String {
         recorded.count == found.count
             ? "The contents of \(what) differ from what the store recorded."
-            : "The store recorded \(recorded.count) of \(what) and has \(found.count)."
+            : "The store recorded \(counted(recorded.count, item)) of \(what), but contains \(found.count)."
     }
+
+    private func counted(_ count: Int, _ item: String) -> String { "\(count) \(item)\(count == 1 ? "" : "s")" }
 }

@@ -308,6 +308,7 @@ package enum SQLTallies {
     private static func damaged(_ store: SQLStore) -> StoreError {
         StoreError(
             .corrupted,
-            "The tallies in '\(store.database.name)' are not those of its model; restore the store from a backup.")
+            "The recorded counts in '\(store.database.name)' are damaged or do not match its model. Restore the store from a backup."
+        )
     }
 }

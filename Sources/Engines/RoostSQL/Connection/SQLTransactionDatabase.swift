@@ -83,6 +83,7 @@ final class SQLTransactionDatabase: SQLRebuilding {
     func close() throws(StoreError) {}
 
     private var unsupported: StoreError {
-        StoreError(.unsupported, "That is not possible while the model of '\(base.name)' changes.")
+        StoreError(
+            .unsupported, "This operation is not possible while the model of '\(base.name)' is being changed.")
     }
 }

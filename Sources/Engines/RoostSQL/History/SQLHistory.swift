@@ -31,7 +31,8 @@ struct SQLHistory: HistoryEntryWriter {
             guard try statement.step() else { return nil }
             guard case .blob(let bytes) = try statement.value(at: 0) else {
                 throw StoreError(
-                    .corrupted, "A row of '\(Self.table)' in '\(storeName)' holds no bytes. Restore it from a backup.")
+                    .corrupted,
+                    "A row of '\(Self.table)' in '\(storeName)' holds no bytes. Restore the store from a backup.")
             }
             return bytes
         }
@@ -50,7 +51,8 @@ struct SQLHistory: HistoryEntryWriter {
             guard let part = UInt32(exactly: try statement.integer(at: 1)) else {
                 throw StoreError(
                     .corrupted,
-                    "A row of '\(Self.table)' in '\(storeName)' has no possible part. Restore it from a backup.")
+                    "A row of '\(Self.table)' in '\(storeName)' has an invalid part number. Restore the store from a backup."
+                )
             }
             return HistoryPlace(position, part: part)
         }
@@ -117,7 +119,8 @@ extension SQLStore: HistoryKeepingStore {
         let entries = history(connection)
         guard let settings = try entries.historySettings() else {
             throw StoreError(
-                .corrupted, "The settings of the history of '\(location)' are missing. Restore it from a backup.")
+                .corrupted, "The settings of the history of '\(location)' are missing. Restore the store from a backup."
+            )
         }
         try recorder.finish(settings, from: previous, to: now, in: entries)
     }

@@ -474,7 +474,8 @@ public final class ManagedObjectContext {
     /// - Throws: `invalidRequest` for a child; errors from opening a snapshot.
     public func pin() throws(StoreError) {
         guard core.parent == nil else {
-            throw StoreError(.invalidRequest, "A child context shows what its parent shows. Pin the parent.")
+            throw StoreError(
+                .invalidRequest, "A child context cannot be pinned, because it reads from its parent. Pin the parent.")
         }
         let reader = EventReader(base.storeSet)
         try reader.openAll()

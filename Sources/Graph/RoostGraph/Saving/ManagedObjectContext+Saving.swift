@@ -128,7 +128,8 @@ extension ManagedObjectContext {
     private static func naming(_ saved: [StoreLocation], in error: StoreError) -> StoreError {
         guard !saved.isEmpty else { return error }
         let list = saved.map { "'\($0)'" }.joined(separator: ", ")
-        return error.withMessage("\(error.message) Saved before, and no longer pending: the changes in \(list).")
+        return error.withMessage(
+            "\(error.message) The changes in \(list) were already saved and are no longer pending.")
     }
 
     // MARK: Before the commit

@@ -48,7 +48,7 @@ extension MappingDocument {
                 throw .invalidMappingModel([
                     MappingProblem(
                         mapping: mapping.name, property: property.name,
-                        message: "The property has two mappings; leave one.")
+                        message: "The property has two mappings; keep only one.")
                 ])
             }
             var result = JSONMembers()

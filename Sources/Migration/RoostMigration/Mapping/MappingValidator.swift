@@ -180,7 +180,7 @@ struct MappingValidator {
         var seen: Set<String> = []
         for property in mapping.attributeMappings + mapping.relationshipMappings
         where !seen.insert(property.name).inserted {
-            add(mapping, property: property.name, message: "The property has two mappings; leave one.")
+            add(mapping, property: property.name, message: "The property has two mappings; keep only one.")
         }
         for property in mapping.attributeMappings {
             guard let attribute = entity.attribute(atPath: property.name) else {

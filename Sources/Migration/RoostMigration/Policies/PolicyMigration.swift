@@ -266,8 +266,9 @@ final class PolicyMigration {
         }
     }
 
-    /// Reports progress if the writing thread has finished, because that thread reports it until
-    /// then.
+    /// Reports progress if this thread writes the output.
+    ///
+    /// While the writing thread runs, that thread reports progress.
     private func report(_ current: String) {
         guard content.output.isOpen else { return }
         memory.sample()

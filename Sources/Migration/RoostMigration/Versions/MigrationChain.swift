@@ -171,7 +171,7 @@ extension StoreError {
         }
         return StoreError(
             .unknownModelVersion,
-            "The model of '\(location)'\(called) is none of the versions \(list); add its version, or migrate it directly with a mapping model of its own.\(nearest ?? "")"
+            "The model of '\(location)'\(called) is none of the versions \(list); add the store's version to them, or migrate the store directly with a mapping model.\(nearest ?? "")"
         )
     }
 }

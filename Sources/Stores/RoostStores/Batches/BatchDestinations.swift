@@ -97,7 +97,8 @@ struct BatchDestinations {
     private static func noPlaces(_ relationship: ManagedObjectModel.Relationship) -> StoreError {
         StoreError(
             .limitExceeded,
-            "Cannot append to '\(relationship.name)': its last place is taken. Give its objects lower places first.")
+            "Cannot append to '\(relationship.name)': an object already has the highest possible position. Give the objects lower positions first."
+        )
     }
 
     /// Looks up objects by ID, except objects with a known result.

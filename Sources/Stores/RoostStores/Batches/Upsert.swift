@@ -168,7 +168,9 @@ struct Upsert {
     private func toMany(_ name: String) throws(StoreError) -> ManagedObjectModel.Relationship {
         let relationship = try model.requireRelationship(RelationshipName(entity.name, name: name))
         guard relationship.isToMany else {
-            throw StoreError(.invalidRequest, "'\(relationship.name)' has one object, and a list of objects was given.")
+            throw StoreError(
+                .invalidRequest,
+                "'\(relationship.name)' is a to-one relationship, but the row has a list of objects.")
         }
         return relationship
     }

@@ -265,7 +265,7 @@ extension RecordDecoder {
         }
         return StoreError(
             .invalidValue,
-            "'\(name(property))' has the Swift type \(swiftType(type)), and '\(property.label)' has type \(property.typeName)."
+            "'\(name(property))' has the Swift type \(swiftType(type)), which does not fit '\(property.label)' (\(property.typeName))."
         )
     }
 

@@ -157,7 +157,9 @@ private struct ConfigurationReader {
         }
         for key in ["type", "path"] {
             guard let node = reader.node(key) else { continue }
-            problems.add("'url' says it already; leave one of them out.", path: reader.path(key), at: node.byteOffset)
+            problems.add(
+                "'url' already contains the type and the path; remove 'url' or '\(key)'.", path: reader.path(key),
+                at: node.byteOffset)
             return nil
         }
         guard let text = reader.string("url") else { return nil }

@@ -29,7 +29,7 @@ enum VersionList {
             throw UsageError("--versions has an empty name; write the names of versions, separated by commas")
         }
         guard names.isEmpty || names.count > 1 else {
-            throw UsageError("--versions names one version; an order needs at least two, the older one first")
+            throw UsageError("--versions names one version; give at least two versions, oldest first")
         }
         return names
     }

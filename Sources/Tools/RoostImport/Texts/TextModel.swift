@@ -24,7 +24,7 @@ struct TextModel {
         guard columns.count <= Self.maximumColumnCount else {
             throw StoreError(
                 .limitExceeded,
-                "The text has \(columns.count) columns, and a record can have \(Self.maximumColumnCount). Are rows and columns exchanged?"
+                "The text has \(columns.count) columns, but the maximum is \(Self.maximumColumnCount). Check whether rows and columns are swapped."
             )
         }
         try ColumnMapping.requireColumns(options, in: columns.map(\.name))

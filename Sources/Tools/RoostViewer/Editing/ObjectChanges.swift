@@ -143,7 +143,7 @@
             guard object.version == version else {
                 throw StoreError(
                     .conflict,
-                    "\(id) was changed meanwhile: you read version \(version), and there is \(object.version).")
+                    "\(id) has changed: you read version \(version), but the current version is \(object.version).")
             }
             return object
         }

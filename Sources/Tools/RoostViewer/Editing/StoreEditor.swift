@@ -137,7 +137,8 @@
                 guard revision == nil || revision == known.revision else {
                     throw ViewerError(
                         .conflict, code: "otherStep",
-                        message: "Something else was changed meanwhile. Look again, then undo.")
+                        message:
+                            "Something else was changed meanwhile. Look again, then \(redoing ? "redo" : "undo").")
                 }
                 if let changed = try expected.firstDifference(in: store) {
                     throw ViewerError(

@@ -23,7 +23,8 @@
                     .badRequest, code: "unknownProperty", message: "'\(entity.name)' has no property '\(name)'.")
             }
             if case .toMany = column.content {
-                throw ViewerError(.badRequest, message: "'\(name)' is to-many, so objects do not have one value of it.")
+                throw ViewerError(
+                    .badRequest, message: "'\(name)' is a to-many relationship, whose values cannot be counted.")
             }
             guard column.type != .composite else {
                 throw ViewerError(.badRequest, message: "'\(name)' is a composite, whose values cannot be counted.")

@@ -86,7 +86,7 @@ struct FoundContent {
         let name = store.location.path.isEmpty ? store.location.description : store.location.path
         let remedy =
             store.canTakeChanges
-            ? "For changes that were made on purpose, use --accept-changes, or 'roost check --accept' to keep them."
+            ? "If the changes were made on purpose, accept them for this command with --accept-changes, or for good with 'roost check --accept'."
             : "Restore it from a backup."
         throw StoreError(
             .corrupted,
@@ -119,7 +119,7 @@ struct FoundContent {
         }
         guard !names.isEmpty else { return [] }
         return [
-            "The source's content differs from what its last commit recorded, even apart from the objects that were left out (\(names.joined(separator: ", "))); run 'roost check' for details."
+            "The source's content differs from what its last commit recorded (\(names.joined(separator: ", "))), and the objects that were left out do not explain the difference; run 'roost check' for details."
         ]
     }
 }

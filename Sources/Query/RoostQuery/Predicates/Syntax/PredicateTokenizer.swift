@@ -302,7 +302,7 @@ struct PredicateTokenizer {
 
     private mutating func code(_ start: String.Index, digits: Int, radix: Int) throws(StoreError) -> Unicode.Scalar {
         guard let scalar = Unicode.Scalar(try unit(start, digits: digits, radix: radix)) else {
-            throw error(at: start, message: "The escape is not a character.")
+            throw error(at: start, message: "No character has this code.")
         }
         return scalar
     }
@@ -314,12 +314,18 @@ struct PredicateTokenizer {
         let first = try unit(start, digits: 4, radix: 16)
         if let scalar = Unicode.Scalar(first) { return scalar }
         guard first < 0xDC00, take("\\"), take("u") else {
-            throw error(at: start, message: "The escape is half a character; the other half must follow.")
+            throw loneSurrogate(at: start)
         }
         let second = try unit(start, digits: 4, radix: 16)
         guard (0xDC00...0xDFFF).contains(second),
             let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
-        else { throw error(at: start, message: "The escape is half a character; the other half must follow.") }
+        else { throw loneSurrogate(at: start) }
         return scalar
+    }
+
+    private func loneSurrogate(at start: String.Index) -> StoreError {
+        error(
+            at: start,
+            message: "This \\u escape is one half of a surrogate pair; write both halves, the high one first.")
     }
 }
