@@ -19,8 +19,8 @@ import RoostMigration
 ///   report n cancels the operation. With `failure <n>`, the policy fails at question n.
 /// - `check` takes the operation, both types and the digests of the old store, the new store and
 ///   the source. It reads lines `<what> <directory>`. `<what>` says which content the store may
-///   have: 1 for the new content, 2 for the old content, 0 for either. It answers each line with the
-///   problem, or with `ok` and the names of the files in the directory, separated by slashes.
+///   have: 1 for the new content, 2 for the old content, 0 for either. It answers each line with
+///   the problem, or with `ok` and the names of the files in the directory, separated by slashes.
 /// - `fail` takes the operation and both types. Each line that it reads names a directory and a
 ///   fault: `<directory> <classes> <number> <action> <sticky>`. It runs the operation in the
 ///   directory with the fault, and answers `0 <calls>` or `3 <calls> <error>`.

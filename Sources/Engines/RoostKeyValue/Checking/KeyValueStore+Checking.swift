@@ -218,7 +218,7 @@ final class StoreCheck {
         if counts[0] != counts[1] {
             report(
                 "links",
-                "Space 'links' has \(counted(counts[0], "link")), but space 'inverseLinks' has \(counts[1]).")
+                "Space 'links' has \(counted(counts[0], item: "link")), but space 'inverseLinks' has \(counts[1]).")
         }
     }
 
@@ -259,8 +259,8 @@ final class StoreCheck {
     private func mismatch(_ what: String, item: String, recorded: Tally, found: Tally) -> String {
         recorded.count == found.count
             ? "The contents of \(what) differ from what the store recorded."
-            : "The store recorded \(counted(recorded.count, item)) of \(what), but contains \(found.count)."
+            : "The store recorded \(counted(recorded.count, item: item)) of \(what), but contains \(found.count)."
     }
 
-    private func counted(_ count: Int, _ item: String) -> String { "\(count) \(item)\(count == 1 ? "" : "s")" }
+    private func counted(_ count: Int, item: String) -> String { "\(count) \(item)\(count == 1 ? "" : "s")" }
 }
