@@ -7,9 +7,9 @@ internal import RoostStores
 ///
 /// It reads one command per line from its standard input, runs it, and answers with one line: `ok`,
 /// `ok <words>`, or `error <code> <message>`. A command without end reports its progress as `acked
-/// <n>`. The process ends at the end of its input, after an error other than `StoreError`, or when
-/// a check kills it. The commands are private to the suite: program and suite must have the same
-/// version.
+/// <n>`. The command `import` then also reads a line for each report. The process ends at the end
+/// of its input, after an error other than `StoreError`, or when a check kills it. The commands are
+/// private to the suite: program and suite must have the same version.
 public final class ConformancePeer {
     private let types: [any PersistentStoreType]
     private let answer: (String) throws -> Void
@@ -73,7 +73,7 @@ public final class ConformancePeer {
                 id, version: UInt32(clamping: try integer(arguments, index: 1)), values: ["title": "the peer's"])
             _ = try opened().commit(changes)
         case "import":
-            // Runs until the process is killed.
+            // Runs until the process is killed or its input ends.
             try importTracks(from: try integer(arguments, index: 0), by: try integer(arguments, index: 1))
         case "reserve":
             let keys = try opened().reserveKeys(Int(clamping: try integer(arguments, index: 0)), for: "Track")

@@ -1,4 +1,5 @@
 import Foundation
+import Roost
 import Testing
 
 @Suite("roost import")
@@ -91,6 +92,52 @@ struct ImportCommandTests {
         #expect(
             try place.roost("fetch", "music", "Track", "--select=year", "--format=jsonl", "--limit=1").output
                 == "{\"year\": \"1971\"}\n")
+    }
+
+    @Test("a dry run of an import with --json prints the number of rows, unless it infers a model")
+    func countAsJSON() throws {
+        let place = try workplace(tracks + "4,x\n")
+        let arguments = ["import", "tracks.csv", "--entity=Track", "--on-error=skip"]
+        let saved = arguments + ["sqlite:music", "--save-model=model.json", "-q"]
+        #expect(try place.start(saved).wait().code == 0)
+        for words in [["sqlite:other", "--model=model.json"], ["sqlite:music"]] {
+            let json = try place.start(arguments + words + ["--dry-run", "--json"]).wait().json()
+            #expect(json["rows"] as? Int == 3 && json["inserted"] as? Int == 0 && json["leftOut"] as? Int == 1)
+            #expect(json["destination"] as? String == words[0] && json["entity"] as? String == "Track")
+        }
+        let inferred = try place.start(arguments + ["sqlite:other", "--dry-run", "--json"]).wait().json()
+        #expect(inferred["tables"] != nil && inferred["rows"] == nil)
+        #expect(try !place.names().contains("other"))
+    }
+
+    @Test(
+        "a dry run of an import reads a JSON store that another program writes",
+        .enabled(if: Workplace.fileTypes.contains("json")))
+    func dryRunBesideWriter() throws {
+        let place = try workplace()
+        #expect(try place.roost("import", "tracks.csv", "json:music", "--entity=Track", "-q").code == 0)
+        let held = try StoreRegistry.standard.open(
+            StoreLocation(type: "json", path: place.file("music")), options: StoreOptions(timeoutSeconds: 0))
+        let arguments = ["import", "tracks.csv", "music", "--entity=Track", "--timeout=0"]
+        try place.start(arguments).wait().expectError(3, containing: "one writer")
+        let looked = try place.start(arguments + ["--dry-run"]).wait()
+        #expect(looked.output == "3 rows can become objects of 'Track'; nothing was written.\n", "\(looked)")
+        try held.close()
+    }
+
+    @Test("an import turns on a configured history, but its dry run does not", arguments: Workplace.fileTypes)
+    func configuredHistory(type: String) throws {
+        let place = try workplace()
+        #expect(try place.roost("import", "tracks.csv", "\(type):music", "--entity=Track", "-q").code == 0)
+        try place.write(
+            Data("{ stores: { main: { type: '\(type)', path: 'music', options: { tracksHistory: true } } } }".utf8),
+            to: "roost.json")
+        let looked = try place.roost("import", "tracks.csv", "main", "--entity=Track", "--dry-run")
+        #expect(looked.output == "3 rows can become objects of 'Track'; nothing was written.\n", "\(looked)")
+        try place.roost("history", "music").expectError(3, containing: "records no history")
+        let imported = try place.roost("import", "tracks.csv", "main", "--entity=Track", "-q")
+        #expect(imported.code == 0, "\(imported)")
+        #expect(try place.roost("history", "music").code == 0)
     }
 
     @Test("an import from standard input requires --format and --entity")

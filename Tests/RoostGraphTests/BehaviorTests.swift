@@ -359,6 +359,7 @@ struct BehaviorTests {
         context.reset()
         let stranger: Passport = try other.insert()
         artist.passport = isNull ? nil : stranger
+        artist["passport"] = isNull ? .null : .objectID(passport.objectID)
         #expect(context.pendingError == nil && other.pendingError == nil)
         #expect(stranger.holder == nil)
         try context.save()

@@ -347,8 +347,14 @@ struct ConflictTests {
         #expect(try PlainGraph(reading: container.makeContext()).inconsistencies == [])
     }
 
-    @Test("all conflicts remain if a merge policy returns a value of the wrong type for one of them", arguments: 0..<2)
-    func unsuitableMergeOfOne(_ wrong: Int) throws {
+    private static let unsuitable: [[String: Value]] = [
+        ["name": .int(1)], ["passport": .int(1)], ["passport": .objectID(ObjectID("Track", key: 1))],
+    ]
+
+    @Test(
+        "all conflicts remain if a merge policy returns an unsuitable value for one of them", arguments: 0..<2,
+        unsuitable)
+    func unsuitableMergeOfOne(_ wrong: Int, values: [String: Value]) throws {
         let container = try Music.container()
         let sample = try Sample(container)
         let context = sample.contexts[1]
@@ -357,13 +363,35 @@ struct ConflictTests {
         for artist in sample.artists[1][..<2] { artist.rank = 7 }
         let id = sample.artists[1][wrong].objectID
         context.mergePolicy = MergePolicy(
-            "wrong", resolve: { .keep(["name": $0.id == id ? .int(1) : "mine", "rank": 7]) },
-            resolveConstraint: { _ in .fail })
+            "wrong",
+            resolve: { conflict in
+                let mine: [String: Value] = ["name": "mine", "rank": 7]
+                return .keep(conflict.id == id ? mine.merging(values) { $1 } : mine)
+            }, resolveConstraint: { _ in .fail })
         #expect(throws: StoreError.self) { try context.save() }
         #expect(sample.artists[1][..<2].map(\.name) == ["0", "1"])
+        #expect(sample.artists[1][..<2].compactMap(\.passport) == sample.passports[1])
         context.mergePolicy = .error
         let error = #expect(throws: StoreError.self) { try context.save() }
         #expect(error?.conflicts.count == 2)
+    }
+
+    @Test("resolving a conflict does not read the destinations of ordinary references")
+    func unreadDestinations() throws {
+        let container = try Music.container()
+        let (first, second) = (container.makeContext("first"), container.makeContext("second"))
+        let (album, track): (Album, Track) = (try first.insert(), try first.insert())
+        (album.title, track.title, track.album) = ("a", "t", album)
+        try first.save()
+        let copy = try second.existingObject(track.id)
+        let fault = try #require(copy.album)
+        track.seconds = 5
+        try first.save()
+        second.mergePolicy = .mergeByPropertyObjectTrump
+        copy.title = "mine"
+        try second.save()
+        #expect(copy.title == "mine" && copy.seconds == 5)
+        #expect(fault.isFault)
     }
 
     @Test("a custom policy can keep an object that its context deleted")

@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostConformance
 import RoostCore
 import RoostGraph
 import Testing
@@ -55,16 +56,50 @@ struct ResultsTests {
         #expect(code { _ = try ResultsTotals(Fetch<Track>(), sums: ["none"], in: context) } == .unknownProperty)
     }
 
-    @Test("objects with 0 and -0 are in one section, before and after an update")
-    func signedZeros() throws {
-        let model = try ManagedObjectModel(entities: [EntityDescription("Row", attributes: [.double("number")])])
+    @Test(
+        "numbers that are equal in the order are in one section, before and after an update",
+        arguments: [-0.0, -Double.nan], [AttributeType.double, .date])
+    func equalNumbers(_ number: Double, type: AttributeType) throws {
+        func value(_ number: Double) -> Value {
+            type == .date ? .date(Date(timeIntervalSinceReferenceDate: number)) : .double(number)
+        }
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("Row", attributes: [AttributeDescription("number", type: type)])
+        ])
         let context = try PersistentContainer(.memory, model: model).makeContext()
-        try context.insert("Row")["number"] = .double(-0.0)
+        try context.insert("Row")["number"] = value(number)
         let controller = try FetchedResultsController(FetchRequest("Row"), in: context, sections: "number")
-        try context.insert("Row")["number"] = .double(0.0)
+        try context.insert("Row")["number"] = value(-number)
         context.processPendingChanges()
-        #expect(controller.sections.map(\.name) == ["0.0"])
+        #expect(controller.sections.map(\.name) == [number.isNaN ? "nan" : "0.0"])
         #expect(controller.sections.first?.count == 2)
+    }
+
+    @Test("a window that onChange sets while a result is fetched again remains")
+    func windowDuringFetch() throws {
+        let context = try container().makeContext()
+        let controller = try FetchedResultsController(Fetch<Track>(sortedBy: ["title"]), in: context)
+        var failure: (any Error)?
+        controller.onChange = { [weak controller] _ in
+            controller?.onChange = nil
+            do { try controller?.setWindow(offset: nil, limit: 1) } catch { failure = error }
+        }
+        _ = try insertTracks(3, into: context)
+        try controller.performFetch()
+        #expect(failure == nil && controller.count == 1)
+    }
+
+    @Test("if another window cannot be fetched, the result keeps its old window, also for changes before the fetch")
+    func failedWindow() throws {
+        let meter = StoreMeter()
+        let context = try meter.makeContainer(.memory).makeContext()
+        let tracks = try insertTracks(3, into: context)
+        try context.save()
+        let controller = try FetchedResultsController(Fetch<Track>(sortedBy: ["title"]), in: context)
+        tracks[0].title = "new"
+        meter.failNextRead()
+        #expect(throws: StoreError.self) { try controller.setWindow(offset: nil, limit: 1) }
+        #expect(controller.count == 3)
     }
 
     @Test("results of requests that exclude pending changes follow only saves")

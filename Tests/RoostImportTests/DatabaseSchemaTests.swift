@@ -21,6 +21,13 @@ import Testing
             #expect(imported.remark("t", column: "id") == "is the key of the objects")
         }
 
+        @Test("an entity can have the name of a table that a property could not have")
+        func reservedNames() throws {
+            let imported = try Imported(
+                "CREATE TABLE entity (x); INSERT INTO entity VALUES (1)", in: directory)
+            #expect(try imported.objects("entity") == [1: ["x": .int(1)]])
+        }
+
         @Test("a primary key other than the rowid becomes an attribute with a uniqueness constraint")
         func otherKeys() throws {
             let imported = try Imported(

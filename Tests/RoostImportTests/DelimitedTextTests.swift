@@ -19,10 +19,13 @@ struct DelimitedTextTests {
         #expect(try ImportBench().rows(text) == [["a": 1, "b": "x"], ["a": 2, "b": "y"]])
     }
 
-    @Test("an empty line is a row without a value in a text of one column", arguments: ["\n", "\r\n", "\r"])
-    func emptyLines(end: String) throws {
-        let text = ["a", "", "x", "", ""].joined(separator: end)
+    @Test(
+        "in a text of one column, a line with only the separator is null, and empty lines are skipped",
+        arguments: ["\n", "\r\n", "\r"])
+    func oneColumn(end: String) throws {
+        let text = ["a", "", ",", "x", "", ",", "", ""].joined(separator: end)
         #expect(try ImportBench().rows(text) == [[:], ["a": "x"], [:]])
+        #expect(ImportBench().message("a\nx,\n") == "'rows', line 2: the row has 2 cells, and the header has 1.")
     }
 
     @Test("a line break of a different kind than the header's is part of a cell")

@@ -208,6 +208,9 @@ struct TextImportTests {
         }
         let row = try #require(try own.content(Array("name,parent,parents\na,,2\n".utf8)).model.entity("Row"))
         #expect(row.attribute("parents") != nil && row.relationship("parents2") != nil)
+        // The names of properties have no blanks at their ends.
+        let blank = try #require(try own.content(Array("name,parent, parents\na,,2\n".utf8)).model.entity("Row"))
+        #expect(blank.attribute("parents") != nil && blank.relationship("parents2") != nil)
         let other = ImportBench { $0.relations = [.init(column: "a", entity: "Other", attribute: "rows")] }
         let related = try #require(try other.content(Array("a,b\nx,1\n".utf8)).model.entity("Other"))
         #expect(related.attribute("rows") != nil && related.relationship("rows2") != nil)

@@ -21,14 +21,20 @@
         private func expectCancellation(
             on connection: PostgreSQLConnection, _ body: () throws(StoreError) -> Void
         ) {
-            var code: StoreError.Code?
+            #expect(codeAfterCancelling(body, on: connection) == .cancelled)
+        }
+
+        /// Cancels the statements of `body` at once, and returns the code of its error, if any.
+        private func codeAfterCancelling(
+            _ body: () throws(StoreError) -> Void, on connection: PostgreSQLConnection
+        ) -> StoreError.Code? {
             do throws(StoreError) {
                 try connection.ending(
                     when: { () throws(StoreError) in throw StoreError(.cancelled, "enough") }, body)
+                return nil
             } catch {
-                code = error.code
+                return error.code
             }
-            #expect(code == .cancelled)
         }
 
         /// Cancels a task as soon as a transaction waits for a lock of a table.
@@ -97,6 +103,32 @@
                 for _ in 0..<100 { if try cursor.step() { count += 1 } }
             }
             while try cursor.step() { count += 1 }
+            #expect(count == 1000)
+        }
+
+        @Test("cancelling while rows that were requested ahead arrive does not close other cursors")
+        func keepsCursorsBesideRowsAhead() throws {
+            let place = try PostgreSQLLocation("\(PostgreSQLServer.parameters ?? "") schema=any")
+            let connection = try PostgreSQLConnection(place, settings: try PostgreSQLSettings(StoreOptions()))
+            defer { connection.close() }
+            try connection.query(
+                "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \(PostgreSQLView.setSavepoint)")
+            connection.view = PostgreSQLView(hasSavepoint: true)
+            let other = PostgreSQLCursor(connection, sql: "SELECT generate_series(1, 1000)")
+            #expect(try other.step())
+            // The first four parts have 452 rows. Row 453 comes slowly, and the connection requests
+            // it ahead if the fourth part came quickly. Without checks, the savepoint stays.
+            let slow = PostgreSQLCursor(
+                connection,
+                sql:
+                    "SELECT CASE WHEN n = 453 THEN (SELECT count(*) FROM pg_sleep(0.3)) END FROM generate_series(1, 453) AS n"
+            )
+            for _ in 0..<452 { #expect(try slow.step()) }
+            let code = codeAfterCancelling({ () throws(StoreError) in _ = try slow.step() }, on: connection)
+            #expect(code == nil || code == .cancelled)
+            slow.reset()
+            var count = 1
+            while try other.step() { count += 1 }
             #expect(count == 1000)
         }
 

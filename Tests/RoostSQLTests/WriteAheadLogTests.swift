@@ -174,41 +174,40 @@ struct WriteAheadLogTests {
     }
 
     @Test(
-        "a flipped bit in a log is noticed; before the last two commits it is damage"
+        "a flipped bit in a log is noticed; before the last commit it is damage"
     )
     func noticesFlippedBit() throws {
         let seed = UInt64.random(in: 0 ... .max)
         var random = SeededRandom(seed)
-        var (count, noticed) = (0, 0)
+        var count = 0
         for round in 0..<4 {
             let images = try images(seed &+ UInt64(round), steps: 20)
             let image = try #require(images.max { $0.commits < $1.commits })
             let ends = try commitEnds(image.log)
             guard ends.count > 3 else { continue }
+            // In the last frame of the second to last commit, a flipped bit can remove the mark of
+            // the commit's end. If the frame's header spans two sectors, the mark proves nothing.
+            let frame = ends[ends.count - 2] - Self.frameByteCount
+            let exceptions =
+                frame % 512 + 24 > 512 ? frame..<(frame + Self.frameByteCount) : (frame + 4)..<(frame + 8)
             for _ in 0..<400 {
-                let end = ends[ends.count - 1]
-                let offset = Int.random(in: 0..<end, using: &random)
+                let offset = Int.random(in: 0..<ends[ends.count - 1], using: &random)
                 var log = image.log
                 log[offset] ^= 1 << UInt8.random(in: 0..<8, using: &random)
                 let found = try content(of: log)
                 let place = "seed \(seed), \(round), byte \(offset) of \(ends)"
-                if offset < ends[ends.count - 3] {
-                    guard case .damaged = found.ending else {
-                        Issue.record("\(place): \(found)")
-                        continue
-                    }
-                } else {
-                    #expect(found.ending != .clean || offset < 32, "\(place): \(found)")
-                    if offset < ends[ends.count - 2] {
-                        count += 1
-                        if case .damaged = found.ending { noticed += 1 }
-                    }
+                guard offset < ends[ends.count - 2], !exceptions.contains(offset) else {
+                    #expect(found.ending != .clean, "\(place): \(found)")
+                    continue
+                }
+                count += 1
+                guard case .damaged = found.ending else {
+                    Issue.record("\(place): \(found)")
+                    continue
                 }
             }
         }
-        // In the second to last commit, a flipped bit is usually damage. Exceptions are the number
-        // that marks the commit's end, and a last frame whose header spans two sectors.
-        #expect(count > 0 && noticed * 100 >= count * 95, "\(noticed) of \(count), seed \(seed)")
+        #expect(count > 0, "seed \(seed)")
     }
 
     /// Returns the ends of the frames that end a transaction.

@@ -5,7 +5,8 @@
 public final class Mutex<State>: @unchecked Sendable {
     // Proof of Sendable: the mutex owns the memory at `state` from init to deinit, and accesses it
     // only while `lock` is held. The state is not a stored property, because Swift would check every
-    // access for exclusivity, which the lock already ensures.
+    // access for exclusivity, which the lock already ensures. The initial state is `sending`, so no
+    // other code uses its objects. After that, the callers of `withLock` must ensure this.
     @usableFromInline let state: UnsafeMutablePointer<State>
     @usableFromInline let lock: PlainLock
 
@@ -23,6 +24,9 @@ public final class Mutex<State>: @unchecked Sendable {
     }
 
     /// Runs `body` with exclusive access to the state.
+    ///
+    /// The compiler does not check which objects `body` returns, or moves into the state. If such
+    /// an object is not `Sendable`, the caller must ensure that only one thread at a time uses it.
     @inlinable
     public func withLock<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result

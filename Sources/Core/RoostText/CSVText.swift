@@ -4,9 +4,14 @@ package import RoostJSONText
 package struct CSVText: Sendable {
     /// The byte between two values.
     package var separator = UInt8(ascii: ",")
+    /// Whether null in a table of one column is a line with only the separator, instead of an empty
+    /// line, which many readers skip.
+    package var marksNullLines = false
 
     /// Creates a format with the given separator, a comma by default.
-    package init(separator: UInt8 = UInt8(ascii: ",")) { self.separator = separator }
+    package init(separator: UInt8 = UInt8(ascii: ","), marksNullLines: Bool = false) {
+        (self.separator, self.marksNullLines) = (separator, marksNullLines)
+    }
 
     /// Returns the header line with the names of the columns.
     package func header(_ names: [String]) -> [UInt8] {
@@ -19,6 +24,12 @@ package struct CSVText: Sendable {
         }
         text.append(UInt8(ascii: "\n"))
         return text.bytes
+    }
+
+    /// Ends the line that begins at `start`.
+    package func endLine(_ text: inout TextBuffer, from start: Int) {
+        if marksNullLines, text.count == start { text.append(separator) }
+        text.append(UInt8(ascii: "\n"))
     }
 
     /// Quotes the value from `start` to the end of the text, if necessary.

@@ -125,7 +125,7 @@ package struct RecordRowWriter {
             text.removeLast(text.count - start)
             throw error
         }
-        text.append(UInt8(ascii: "\n"))
+        csv.endLine(&text, from: start)
     }
 
     // MARK: Values

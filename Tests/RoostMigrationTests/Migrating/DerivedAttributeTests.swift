@@ -210,6 +210,32 @@ struct DerivedAttributeTests {
         try store.close()
     }
 
+    @Test("a migration computes attributes that depend on themselves over a chain of objects")
+    func chainOfObjects() throws {
+        func node(_ attributes: [AttributeDescription]) throws -> ManagedObjectModel {
+            try ManagedObjectModel(entities: [
+                EntityDescription(
+                    "Node", attributes: [.derived("origin", type: .string, from: "parent.origin")] + attributes,
+                    relationships: [
+                        .toOne("parent", to: "Node", inverse: "children"),
+                        .toMany("children", to: "Node", inverse: "parent"),
+                    ])
+            ])
+        }
+        // The first node has no parent, so the old values are wrong in all nodes.
+        let nodes = (1...4).map { (key: Int64) -> Scenario.Object in
+            var values: [String: Value] = ["origin": "old"]
+            if key > 1 { values["parent"] = .objectID(ObjectID("Node", key: key - 1)) }
+            return Scenario.Object("Node", key: key, values: values)
+        }
+        let old = try Scenario.store("memory", at: "", model: node([]), objects: nodes)
+        let directory = try TemporaryDirectory()
+        let store = try Scenario.migrate(
+            old, to: "sqlite", at: directory.file("new"), model: node([.string("name")]), mapping: nil)
+        #expect(try values("origin", of: "Node", in: store) == [.null, .null, .null, .null])
+        try store.close()
+    }
+
     // MARK: Times
 
     @Test("a migration keeps the time of the last save and gives a time to objects without one")

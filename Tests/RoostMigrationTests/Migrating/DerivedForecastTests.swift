@@ -191,6 +191,27 @@ struct DerivedForecastTests {
         try expect(.invalidValue, from: bands(("a", "b"), prices: (5, 70_000)), model: small, saysTheSame: true)
     }
 
+    @Test("sums of derived values are computed last, so that no temporary sums break a uniqueness constraint")
+    func sumsOfDerivedValues() throws {
+        let model = try music(
+            album: [.derived("rank", type: .integer64, from: "labels.total.@sum")],
+            label: [.derived("total", type: .integer64, from: "albums.@count")], unique: ("Album", "rank"))
+        try expect(nil, from: bands(("a", "b"), labels: [(1, 1), (1, 2), (2, 1)]), model: model)
+        try expect(.constraintViolation, from: bands(("a", "b"), labels: [(1, 1), (2, 2)]), model: model)
+    }
+
+    @Test("a dry run that computes derived attributes skips damaged objects as the migration does")
+    func damagedObjects() throws {
+        let model = try music(album: [.derived("bandName", type: .string, from: "band.name")])
+        let source = FaultyStore(
+            try bands(("a", "b")), faults: Faults(damaged: [ObjectID("Band", key: 2)], damagesLookups: true))
+        let options = MigrationOptions(conversion: ConversionOptions(skipsDamaged: true))
+        let plan = try manager.planMigration(from: .store(source), to: memory, model: model, options: options)
+        #expect(plan.refusals == [])
+        let report = try manager.migrate(from: .store(source), to: memory, model: model, options: options)
+        #expect(report.skipped == ["Band/p2"])
+    }
+
     @Test("a dry run counts links from both ends")
     func links() throws {
         let there = try music(

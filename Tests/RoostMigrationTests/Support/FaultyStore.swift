@@ -22,6 +22,8 @@ struct Faults: Sendable {
     var failsAtRead: Int?
     /// Objects whose records these cursors report as damaged.
     var damaged: Set<ObjectID> = []
+    /// Whether cursors of objects with given IDs report damaged records too.
+    var damagesLookups = false
     /// The number of times that these cursors report a damaged record before they continue.
     var damageReportCount = 1
     /// Whether cursors of all links of a relationship find no links, although the store has links.
@@ -190,7 +192,10 @@ private final class FaultySnapshot: ExplainingSnapshot {
     func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
         FaultyCursor(try base.records(of: entity, after: id), faults: faults, store: store)
     }
-    func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor { try base.records(with: ids) }
+    func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {
+        let cursor = try base.records(with: ids)
+        return faults.damagesLookups ? FaultyCursor(cursor, faults: faults, store: store) : cursor
+    }
     func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
         faults.losesLinks ? NoLinks() : try base.links(of: relationship, after: link)
     }

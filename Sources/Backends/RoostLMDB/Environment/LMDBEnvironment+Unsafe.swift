@@ -416,8 +416,7 @@ final class LMDBEnvironment: Sendable {
     /// Does nothing if the handle is usable.
     func reopenIfNeeded(timeoutSeconds: Double) throws(StoreError) {
         guard gate.withLock({ $0.needsReopening || $0.handle == nil }) else { return }
-        try exclusively(timeoutSeconds: timeoutSeconds, purpose: "opened again after a failed write") {
-            (gate) throws(StoreError) in
+        try exclusively(timeoutSeconds: timeoutSeconds, purpose: "opened again") { (gate) throws(StoreError) in
             guard gate.needsReopening || gate.handle == nil else { return }
             try reopen(&gate, isWritable: gate.isWritable)
         }

@@ -179,9 +179,12 @@
             return rows
         }
 
-        /// Waits for the rows of an earlier ``fetchAhead(_:isBinary:)``.
-        func take(_ rows: PostgreSQLRowsAhead) throws(StoreError) -> PostgreSQLResult {
-            if rows === ahead { try collectAhead(for: rows) }
+        /// Waits for the rows of an earlier ``fetchAhead(_:isBinary:)`` from a cursor.
+        ///
+        /// Checks can end the wait, unless a cancellation would end the view or other cursors. That
+        /// is possible if the FETCH was sent outside a task.
+        func take(_ rows: PostgreSQLRowsAhead, of cursor: String?) throws(StoreError) -> PostgreSQLResult {
+            if rows === ahead { try collectAhead(isCancellable: !needsSavepoint(besides: cursor)) }
             guard let outcome = rows.outcome.take() else {
                 throw StoreError(.internalInconsistency, "Rows of '\(name)' were taken twice; please report this.")
             }
@@ -190,18 +193,17 @@
 
         /// Waits for the rows of the FETCH that was sent ahead, if any.
         ///
-        /// - Parameter wanted: The rows that the caller needs now; nil if the caller only wants to
-        ///   send another statement. Checks can cancel the FETCH only if its rows are wanted.
+        /// - Parameter isCancellable: Whether checks can cancel the FETCH. If the caller only wants
+        ///   to send another statement, the rows belong to another cursor, and the caller's checks
+        ///   must not cancel the FETCH.
         /// - Throws: The error of the FETCH.
-        private func collectAhead(for wanted: PostgreSQLRowsAhead? = nil) throws(StoreError) {
+        private func collectAhead(isCancellable: Bool = false) throws(StoreError) {
             guard let rows = ahead else { return }
             ahead = nil
             do throws(StoreError) {
-                if rows === wanted {
+                if isCancellable {
                     rows.outcome = .success(try finish(Self.what))
                 } else {
-                    // The rows belong to another cursor. So the checks of the current caller must
-                    // not cancel this FETCH.
                     rows.outcome = .success(
                         try withoutChecks { () throws(StoreError) in try finish(Self.what) })
                 }

@@ -91,7 +91,7 @@
             let (fetched, count): (PostgreSQLResult, Int)
             if let ahead {
                 self.ahead = nil
-                (fetched, count) = (try connection.take(ahead.rows), ahead.count)
+                (fetched, count) = (try connection.take(ahead.rows, of: self.cursor), ahead.count)
             } else {
                 (fetched, count) = (try request(nextCount), nextCount)
             }

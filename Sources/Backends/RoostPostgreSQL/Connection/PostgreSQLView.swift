@@ -18,6 +18,15 @@
     }
 
     extension PostgreSQLConnection {
+        /// Returns whether a cancelled statement would end the view or the cursors of other
+        /// statements.
+        ///
+        /// The statement may read `cursor`, which its cancellation may end.
+        func needsSavepoint(besides cursor: String?) -> Bool {
+            guard let view else { return false }
+            return !view.hasSavepoint || view.newCursors.contains { $0 != cursor }
+        }
+
         /// Sets a savepoint if a cancellation of the next statement would otherwise end the view or
         /// the cursors of other statements.
         ///
@@ -27,13 +36,12 @@
         ///   is cancelled, this cursor may end.
         /// - Throws: Errors of the server.
         func renewSavepoint(besides cursor: String? = nil) throws(StoreError) {
-            guard canBeCancelled, let view else { return }
-            guard !view.hasSavepoint || view.newCursors.contains(where: { $0 != cursor }) else { return }
+            guard canBeCancelled, needsSavepoint(besides: cursor) else { return }
             var statements = unusedCursors.map { "CLOSE \($0)" }
-            if view.hasSavepoint { statements.append(PostgreSQLView.releaseSavepoint) }
+            if view?.hasSavepoint == true { statements.append(PostgreSQLView.releaseSavepoint) }
             statements.append(PostgreSQLView.setSavepoint)
             unusedCursors = []
-            self.view = PostgreSQLView(hasSavepoint: true)
+            view = PostgreSQLView(hasSavepoint: true)
             _ = try withoutChecks { () throws(StoreError) in try query(statements.joined(separator: "; ")) }
         }
 

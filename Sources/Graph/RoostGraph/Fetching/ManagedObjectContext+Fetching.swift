@@ -61,15 +61,26 @@ extension ManagedObjectContext {
         return FetchCursor(try pending.cursor(), reader: reader, core: core)
     }
 
+    /// Ends the event and prepares a fetch of the context's current state.
+    ///
+    /// - Throws: The errors of ``prepareFetch()``; errors from reading.
     func pendingFetch(
         _ request: FetchRequest, includesPendingChanges: Bool
     ) throws(StoreError) -> (snapshot: any StoreSnapshot, pending: PendingFetch?) {
+        try prepareFetch()
+        return try combined(request, includesPendingChanges: includesPendingChanges)
+    }
+
+    /// Ends the event before a fetch by the program, unless the context is the view context or
+    /// belongs to an actor.
+    ///
+    /// - Throws: The pending error.
+    func prepareFetch() throws(StoreError) {
         core.checkIsolation()
         try core.throwLatched()
         core.propagateDeletes()
         if !hasHome { processPendingChanges() }
         try core.throwLatched()
-        return try combined(request, includesPendingChanges: includesPendingChanges)
     }
 
     /// Prepares a fetch of the context's current state, without ending the event.

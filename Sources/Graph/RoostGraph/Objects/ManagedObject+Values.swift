@@ -83,19 +83,15 @@ extension ManagedObject {
     private final func setReference(
         _ value: Value, relationship: ManagedObjectModel.Relationship
     ) throws(StoreError) {
-        switch value {
-        case .null: setDestination(nil, relationship: relationship.number)
-        case .objectID(let id):
-            guard let context else { throw StoreError(.closed, "\(objectID) has left its context.") }
-            let destination = try context.requireObject(id)
-            guard core.model.entities[relationship.destination].includes(Int(destination.entityNumber)) else {
-                throw StoreError(.invalidValue, "'\(relationship.name)' cannot refer to \(id).")
-            }
-            setDestination(destination, relationship: relationship.number)
-        default:
-            throw StoreError(
-                .invalidValue, "'\(relationship.name)' needs an object ID or null, not \(value.kindDescription).")
+        try core.requireReference(value, relationship: relationship)
+        guard case .objectID(let id) = value else { return setDestination(nil, relationship: relationship.number) }
+        // An object that has left its context ignores the value, like setters of other properties.
+        guard let context else { return }
+        let destination = try context.requireObject(id)
+        guard core.model.entities[relationship.destination].includes(Int(destination.entityNumber)) else {
+            throw StoreError(.invalidValue, "'\(relationship.name)' cannot refer to \(id).")
         }
+        setDestination(destination, relationship: relationship.number)
     }
 
     final func value(of field: RecordLayout.Field) -> Value { withReader { $0.value(field) } }

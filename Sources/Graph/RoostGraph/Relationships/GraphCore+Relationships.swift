@@ -23,6 +23,26 @@ extension GraphCore {
         return makeObject(entity, root: root, key: key)
     }
 
+    /// Checks a new value of a to-one relationship, without reading its destination.
+    ///
+    /// - Throws: `invalidValue` for a value other than null and IDs of possible destinations;
+    ///   `unknownEntity` for an ID of an unknown entity.
+    func requireReference(_ value: Value, relationship: ManagedObjectModel.Relationship) throws(StoreError) {
+        switch value {
+        case .null: return
+        case .objectID(let id):
+            let destination = model.entities[relationship.destination]
+            let entity = try model.requireEntity(id.entity)
+            // An ID can name a superentity of its object's entity.
+            guard destination.includes(entity.number) || entity.includes(destination.number) else {
+                throw StoreError(.invalidValue, "'\(relationship.name)' cannot refer to \(id).")
+            }
+        default:
+            throw StoreError(
+                .invalidValue, "'\(relationship.name)' needs an object ID or null, not \(value.kindDescription).")
+        }
+    }
+
     /// Sets a to-one relationship, and updates the inverse.
     ///
     /// Does nothing if the object has left its context.

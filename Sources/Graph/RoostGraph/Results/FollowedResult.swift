@@ -24,7 +24,8 @@ final class FollowedResult: ResultsFollower {
 
     init(_ context: ManagedObjectContext, request: ResultsRequest) throws(StoreError) {
         (self.context, self.request) = (context, request)
-        list = try request.fetchList(context, endsEvent: true)
+        try context.prepareFetch()
+        list = try request.fetchList(context)
         context.core.requireResults().add(self)
     }
 
@@ -51,10 +52,11 @@ final class FollowedResult: ResultsFollower {
     ///
     /// If `other` is not nil and the fetch succeeds, `other` replaces the request.
     func fetch(_ other: ResultsRequest?) throws(StoreError) {
+        // The end of an event updates `list` for the present request, and the program may then set
+        // another window. So the request is read and replaced only afterwards.
+        try context.prepareFetch()
         let next = other ?? request
-        // The fetch may end an event, which updates `list` for the old request. So `list` is read
-        // after the fetch, and the request changes only then.
-        let new = try next.fetchList(context, endsEvent: true)
+        let new = try next.fetchList(context)
         request = next
         take(new, from: list)
         report()
@@ -102,7 +104,7 @@ final class FollowedResult: ResultsFollower {
                 (touched, error) = ([], nil)
                 change = difference.isEmpty ? nil : difference
             } else {
-                take(try request.fetchList(context, endsEvent: false), from: list)
+                take(try request.fetchList(context), from: list)
             }
         } catch {
             self.error = error

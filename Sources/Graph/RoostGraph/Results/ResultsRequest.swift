@@ -158,28 +158,26 @@ struct ResultsRequest {
         case .null: ""
         case .string(let text), .uri(let text): text
         case .decimal(let number): "\(number)"
-        case .date(let date): "\(date.timeIntervalSinceReferenceDate)"
-        // -0 and 0 are equal in a sort order, so they get the same name.
-        case .double(let number): "\(number + 0)"
+        case .date(let date): Self.text(of: date.timeIntervalSinceReferenceDate)
+        case .double(let number): Self.text(of: number)
         default: "\(value)"
         }
     }
 
+    /// Returns the text of a number.
+    ///
+    /// In a sort order, -0 equals 0, and all NaNs are equal. So they get the same text.
+    private static func text(of number: Double) -> String { number.isNaN ? "nan" : "\(number + 0)" }
+
     // MARK: The whole result
 
-    /// Fetches the result, and calls `body` with each object in order.
-    ///
-    /// If `endsEvent` is true, an open event ends first, as in a fetch by the program.
+    /// Fetches the result without ending the event, and calls `body` with each object in order.
     ///
     /// - Throws: Errors from fetching.
     func fetch(
-        _ context: ManagedObjectContext, endsEvent: Bool,
-        _ body: (RecordReader, RecordExaminer) throws(StoreError) -> Void
+        _ context: ManagedObjectContext, _ body: (RecordReader, RecordExaminer) throws(StoreError) -> Void
     ) throws(StoreError) {
-        let fetch =
-            endsEvent
-            ? try context.pendingFetch(request, includesPendingChanges: includesPendingChanges)
-            : try context.combined(request, includesPendingChanges: includesPendingChanges)
+        let fetch = try context.combined(request, includesPendingChanges: includesPendingChanges)
         let cursor: any RecordCursor
         if let pending = fetch.pending {
             cursor = try pending.cursor()
@@ -194,15 +192,15 @@ struct ResultsRequest {
         }
     }
 
-    /// Fetches the rows of the result.
+    /// Fetches the rows of the result without ending the event.
     ///
     /// - Throws: Errors from fetching.
-    func fetchList(_ context: ManagedObjectContext, endsEvent: Bool) throws(StoreError) -> ResultsList {
+    func fetchList(_ context: ManagedObjectContext) throws(StoreError) -> ResultsList {
         var list = ResultsList(isOneSection: sectionLevels == 0)
         // Neighboring objects usually have the same section, so a section's name is usually
         // computed only once.
         var known: (prefix: [UInt8], name: String)?
-        try fetch(context, endsEvent: endsEvent) { (record, examiner) throws(StoreError) in
+        try fetch(context) { (record, examiner) throws(StoreError) in
             var row = ResultsRow(
                 key: record.key, entity: record.entityNumber,
                 fingerprint: RecordHash.content(of: record.bytes, key: record.key),

@@ -116,7 +116,8 @@ final class FollowedTotals: ResultsFollower {
             empty.append(ExactSum(field.kind))
         }
         (self.attributes, sums, emptySums) = (known, empty, empty)
-        try fetch(endsEvent: true)
+        try context.prepareFetch()
+        try fetch()
         // The program has not seen earlier totals, so the first fetch does not count as a change.
         isChanged = false
         context.core.requireResults().add(self)
@@ -134,9 +135,9 @@ final class FollowedTotals: ResultsFollower {
         attributes.map { $0.fields[record.entityNumber].map { record.value($0) } ?? .null }
     }
 
-    private func fetch(endsEvent: Bool) throws(StoreError) {
+    private func fetch() throws(StoreError) {
         var (parts, sums) = ([Int64: [Value]](), emptySums)
-        try request.fetch(context, endsEvent: endsEvent) { (record, _) in
+        try request.fetch(context) { (record, _) in
             let values = values(of: record)
             parts[record.key] = values
             for (index, value) in values.enumerated() { sums[index].add(value) }
@@ -167,7 +168,7 @@ final class FollowedTotals: ResultsFollower {
         guard needsFetch || !own.isEmpty else { return }
         do throws(StoreError) {
             if needsFetch || !request.includesPendingChanges {
-                try fetch(endsEvent: false)
+                try fetch()
             } else {
                 var present: [(Int64, [Value])] = []
                 let missing = try request.examine(own, context: context) { (record, _) in

@@ -202,7 +202,7 @@ extension ManagedObjectContext {
             switch try decideDuplicate(mine, of: stored, attributes: attributes) {
             case .keep(let values):
                 try core.requireValid(values, for: stored, onlyNamed: true)
-                reader.add(destinationsIn: values)
+                reader.add(values, of: stored)
                 contents.append((stored, values))
             case .keepStored: break
             case .fail: return false
@@ -274,22 +274,26 @@ extension GraphCore {
         return found
     }
 
-    /// Checks values as if they were set as the attributes of an object.
+    /// Checks values as if they were set as the properties of an object.
     ///
     /// - Parameters:
     ///   - values: The values by name.
     ///   - object: The object.
     ///   - onlyNamed: Whether properties that are missing in `values` remain unchanged; otherwise,
     ///     they become null.
-    /// - Throws: `invalidValue`, `limitExceeded`; errors from reading a fault.
+    /// - Throws: `invalidValue`, `limitExceeded`; `unknownEntity` for an ID of an unknown entity;
+    ///   errors from reading a fault.
     func requireValid(
         _ values: [String: Value], for object: ManagedObject, onlyNamed: Bool = false
     ) throws(StoreError) {
         var replacements: [(field: RecordLayout.Field, value: Value)] = []
-        for field in object.info.entity.layout.fields
-        where !field.name.contains(".") && field.kind != .order && field.relationship == nil {
+        for field in object.info.entity.layout.fields where !field.name.contains(".") && field.kind != .order {
             guard let value = onlyNamed ? values[field.name] : values[field.name] ?? .null else { continue }
-            object.collect(value, field: field, replacements: &replacements)
+            if let relationship = field.relationship {
+                try requireReference(value, relationship: model.relationships[relationship])
+            } else {
+                object.collect(value, field: field, replacements: &replacements)
+            }
         }
         replacements.sort { $0.field.index < $1.field.index }
         _ = object.firedRow

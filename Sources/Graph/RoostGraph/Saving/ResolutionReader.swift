@@ -50,16 +50,17 @@ struct ResolutionReader {
     ///   - values: The merged values of the object; empty if it gets the values of one side.
     mutating func add(_ object: ManagedObject, conflict: ObjectConflict, values: [String: Value] = [:]) {
         add(object)
-        add(destinationsIn: values)
+        add(values, of: object)
         guard let theirs = conflict.current else { return }
         for reference in theirs.withReader({ Self.references(of: $0) }) { want(reference, distance: 0) }
     }
 
     /// Adds the objects to which the new values of an object with a conflict refer.
-    mutating func add(destinationsIn values: [String: Value]) {
-        for case .objectID(let id) in values.values {
-            guard let entity = core.model.entity(id.entity) else { continue }
-            wanted[Wanted(entity: entity.number, distance: 1), default: []].append(id.key)
+    mutating func add(_ values: [String: Value], of object: ManagedObject) {
+        for field in object.info.referenceFields {
+            guard case .objectID(let id)? = values[field.name], let entity = core.model.entity(id.entity)
+            else { continue }
+            want((field, entity.number, id.key), distance: 0)
         }
     }
 

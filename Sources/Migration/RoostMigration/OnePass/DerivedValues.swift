@@ -20,7 +20,7 @@ struct DerivedValues {
     private static let mostRounds = 1_000
 
     private let store: any PersistentStore
-    private let attributes: DerivedAttributes
+    private let steps: DerivedSteps
     private let destinationWriter: DestinationWriter
     /// The value of `now()` for objects whose mapping provided no time.
     private let now = Date()
@@ -34,7 +34,7 @@ struct DerivedValues {
     init(in store: any PersistentStore, by destinationWriter: DestinationWriter) throws(StoreError) {
         self.store = store
         self.destinationWriter = destinationWriter
-        attributes = try DerivedAttributes(store.model)
+        steps = DerivedSteps(try DerivedAttributes(store.model), of: store.model)
     }
 
     /// Writes the derived attributes of all objects, and updates the expected content.
@@ -44,17 +44,15 @@ struct DerivedValues {
     ///   `invalidValue` for a value that an attribute cannot hold; `constraintViolation`; errors of
     ///   the store.
     func write(updating copied: inout CopiedContent) throws(StoreError) {
-        guard !attributes.isEmpty else { return }
-        // In each round, values advance one step along the chains of dependent attributes.
+        // A step begins when all values that it reads are correct. Otherwise, temporary values could break a uniqueness
+        // constraint.
+        for step in steps.steps { _ = try write(step, updating: &copied) }
+        // In each round, values advance one step along the chains of objects.
+        let limit = steps.circular.joined().count + Self.mostRounds
         var roundCount = 0
-        while true {
-            var isChanged = false
-            for root in model.roots where hasAttributes(model.entities[root]) {
-                if try write(model.entities[root], updating: &copied) { isChanged = true }
-            }
-            guard attributes.isNested, isChanged else { return }
+        while try write(steps.circular, updating: &copied) {
             roundCount += 1
-            guard roundCount <= attributes.count + Self.mostRounds else {
+            guard roundCount <= limit else {
                 throw StoreError(
                     .invalidModel,
                     "Derived attributes of the new model depend on each other in a circle, or over a chain of more than \(Self.mostRounds) objects. Change their expressions."
@@ -63,20 +61,31 @@ struct DerivedValues {
         }
     }
 
-    private func hasAttributes(_ root: ManagedObjectModel.Entity) -> Bool {
-        root.selfAndSubentities.contains { !attributes.attributes[$0].isEmpty }
+    /// Writes the objects whose values of the given attributes change.
+    ///
+    /// The attributes are given by entity number. Returns whether there are any such objects.
+    private func write(
+        _ attributes: [[DerivedAttributes.Attribute]], updating copied: inout CopiedContent
+    ) throws(StoreError) -> Bool {
+        var isChanged = false
+        for root in model.roots.map({ model.entities[$0] })
+        where root.selfAndSubentities.contains(where: { !attributes[$0].isEmpty }) {
+            if try write(attributes, of: root, updating: &copied) { isChanged = true }
+        }
+        return isChanged
     }
 
-    /// Writes the objects of a hierarchy whose derived values change.
+    /// Writes the objects of a hierarchy whose values of the given attributes change.
     ///
     /// Returns whether there are any such objects.
     private func write(
-        _ root: ManagedObjectModel.Entity, updating copied: inout CopiedContent
+        _ attributes: [[DerivedAttributes.Attribute]], of root: ManagedObjectModel.Entity,
+        updating copied: inout CopiedContent
     ) throws(StoreError) -> Bool {
         var last: ObjectID?
         var isChanged = false
         repeat {
-            let part = try part(of: root, after: last)
+            let part = try part(of: root, attributes: attributes, after: last)
             last = part.last
             let digest = copied.tally.digest
             destinationWriter.report(
@@ -101,11 +110,13 @@ struct DerivedValues {
 
     /// Reads objects until enough objects with changed derived values are found, or until the end
     /// of the hierarchy.
-    private func part(of root: ManagedObjectModel.Entity, after last: ObjectID?) throws(StoreError) -> Part {
+    private func part(
+        of root: ManagedObjectModel.Entity, attributes: [[DerivedAttributes.Attribute]], after last: ObjectID?
+    ) throws(StoreError) -> Part {
         // The snapshot must end before the commit, because some stores allow only one transaction at a time.
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
-        let evaluation = DerivedEvaluation(attributes.attributes, over: snapshot.objectGraph(), now: now)
+        let evaluation = DerivedEvaluation(attributes, over: snapshot.objectGraph(), now: now)
         var part = Part(updates: RecordBatch(model: model), replaced: StoreTally(model: model))
         let cursor = try snapshot.records(of: root.name, after: last)
         var records = RecordBatch(model: model)

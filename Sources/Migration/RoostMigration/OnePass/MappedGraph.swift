@@ -10,7 +10,8 @@ final class MappedGraph: ObjectGraph {
     private static let memoryByteCount = 8 << 20
 
     private let plan: MappingPlan
-    private let source: any ObjectGraph
+    private let snapshot: any StoreSnapshot
+    private let options: ConversionOptions
     private let transforms: [RecordTransform]
     /// The destinations of to-many relationships, by the referring objects; nil if no relationship
     /// is needed.
@@ -27,17 +28,20 @@ final class MappedGraph: ObjectGraph {
     ///   - content: The content that the plan creates.
     ///   - plan: A plan without obstacles.
     ///   - transforms: The transforms of the plan's entity plans, in the same order.
-    ///   - source: The objects of the source.
+    ///   - snapshot: The source.
+    ///   - options: The options for reading the source.
     ///   - relationships: The to-many relationships whose destinations are needed.
     ///   - directories: The directories for a temporary file, in order of preference.
     /// - Throws: Errors from reading the source and writing the file.
     init(
-        of content: MappedContent, plan: MappingPlan, transforms: [RecordTransform], source: any ObjectGraph,
+        of content: MappedContent, plan: MappingPlan, transforms: [RecordTransform],
+        snapshot: any StoreSnapshot, options: ConversionOptions,
         relationships: [ManagedObjectModel.Relationship], directories: [String]
     ) throws(StoreError) {
         self.plan = plan
         self.transforms = transforms
-        self.source = source
+        self.snapshot = snapshot
+        self.options = options
         positions = Dictionary(
             relationships.enumerated().map { ($1.number, $0) }, uniquingKeysWith: { first, _ in first })
         guard !relationships.isEmpty else {
@@ -111,11 +115,14 @@ final class MappedGraph: ObjectGraph {
         guard let hierarchy = plan.hierarchies.first(where: { $0.destination == root }),
             let entity = hierarchy.source
         else { return }
-        var records = RecordBatch(model: plan.source)
-        try source.read(keys, inHierarchyOf: plan.source.entities[entity].root, into: &records)
-        try records.forEachRecord { (record) throws(StoreError) in
-            guard let number = hierarchy.entityPlans[record.entityNumber] else { return }
-            try transforms[number].append(record, to: &batch)
+        let name = plan.source.entities[plan.source.entities[entity].root].name
+        let cursor = try snapshot.records(with: keys.map { ObjectID(name, key: $0) })
+        var records = RecordBatch(model: snapshot.model)
+        while try cursor.next(into: &records, options: options) {
+            try records.forEachRecord { (record) throws(StoreError) in
+                guard let number = hierarchy.entityPlans[record.entityNumber] else { return }
+                try transforms[number].append(record, to: &batch)
+            }
         }
     }
 
@@ -159,13 +166,13 @@ private final class DerivedGraph: ObjectGraph {
 
 /// A computation of the derived attributes of objects that are not written.
 ///
-/// The values are those of ``DerivedValues``, unless attributes depend on each other in a circle.
-/// Use it on one thread only.
+/// The values are those of ``DerivedValues``. Attributes that depend on each other in a circle, and
+/// attributes that depend on these, are not computed. Use it on one thread only.
 struct DerivedRehearsal {
     private let model: ManagedObjectModel
-    /// The attributes, by entity number.
-    private let attributes: [[DerivedAttributes.Attribute]]
-    /// The computations in their order; each uses the values of the previous one.
+    /// The names of the computed attributes, by entity number.
+    private let names: [Set<String>]
+    /// The computations of the steps; each uses the values of the previous ones.
     private var evaluations: [DerivedEvaluation] = []
 
     /// Prepares the computation of a model's derived attributes.
@@ -177,42 +184,23 @@ struct DerivedRehearsal {
     ///     other object are computed.
     init(_ derived: DerivedAttributes, of model: ManagedObjectModel, over graph: (any ObjectGraph)?) {
         self.model = model
-        attributes = graph == nil ? Self.withoutOtherObjects(derived.attributes) : derived.attributes
+        var steps = DerivedSteps(derived, of: model)
+        if graph == nil { steps.removeAttributesReadingOtherObjects() }
+        names = model.entities.indices.map { number in Set(steps.steps.flatMap { $0[number] }.map(\.field.name)) }
         let now = Date()
         var graph = graph
-        // Each computation advances the values one step along the chains of dependent attributes.
-        for _ in 0..<derived.chainLength {
-            let evaluation = DerivedEvaluation(attributes, over: graph, now: now)
+        for step in steps.steps {
+            let evaluation = DerivedEvaluation(step, over: graph, now: now)
             evaluations.append(evaluation)
             graph = graph.map { DerivedGraph($0, evaluation: evaluation, model: model) as any ObjectGraph }
         }
     }
 
-    /// Returns the attributes whose values depend on their own object only.
-    private static func withoutOtherObjects(
-        _ attributes: [[DerivedAttributes.Attribute]]
-    ) -> [[DerivedAttributes.Attribute]] {
-        attributes.map { all in
-            let names = Set(all.map(\.field.name))
-            var own = all.filter(\.path.isEmpty)
-            while true {
-                let known = Set(own.map(\.field.name))
-                let kept = own.filter { attribute in
-                    attribute.sourceName.map { known.contains($0) || !names.contains($0) } ?? true
-                }
-                guard kept.count < own.count else { return own }
-                own = kept
-            }
-        }
-    }
-
     /// Returns whether any derived attribute of an entity is computed.
-    func includes(_ entity: Int) -> Bool { !attributes[entity].isEmpty }
+    func includes(_ entity: Int) -> Bool { !names[entity].isEmpty }
 
     /// Returns whether the derived attribute with the given name is computed.
-    func includes(_ name: String, of entity: Int) -> Bool {
-        attributes[entity].contains { $0.field.name == name }
-    }
+    func includes(_ name: String, of entity: Int) -> Bool { names[entity].contains(name) }
 
     /// Replaces the records of a batch by the records with derived values.
     ///

@@ -158,7 +158,6 @@ struct MigrationRehearsal {
     /// - Throws: `invalidModel` for an expression that cannot be computed; errors from reading the
     ///   source.
     private mutating func prepareDerivedValues() throws(StoreError) {
-        backReferences = try plan.backReferences(snapshot, options: options, directories: directories)
         let attributes = try DerivedAttributes(plan.destination)
         guard !attributes.isEmpty else { return }
         // In three passes, the new objects' keys and relationships are unknown.
@@ -166,13 +165,14 @@ struct MigrationRehearsal {
             derived = DerivedRehearsal(attributes, of: plan.destination, over: nil)
             return
         }
+        backReferences = try plan.backReferences(snapshot, options: options, directories: directories)
         var transforms: [RecordTransform] = []
         for entityPlan in plan.entityPlans { transforms.append(try transform(entityPlan)) }
         let paths = attributes.attributes.joined().flatMap(\.path)
         let toMany = Set(paths.filter(\.isToMany).map(\.number)).sorted()
         let objects = try MappedGraph(
             of: MappedContent(store, plan: plan, pairs: pairs, options: options), plan: plan,
-            transforms: transforms, source: graph,
+            transforms: transforms, snapshot: snapshot, options: options,
             relationships: toMany.map { plan.destination.relationships[$0] }, directories: directories)
         derived = DerivedRehearsal(attributes, of: plan.destination, over: objects)
     }

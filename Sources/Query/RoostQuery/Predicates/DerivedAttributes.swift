@@ -55,10 +55,6 @@ package struct DerivedAttributes: Sendable {
     package let isNested: Bool
     /// The number of derived attributes of all entities.
     package let count: Int
-    /// The length of the longest chain in which each derived attribute depends on the next.
-    ///
-    /// If attributes depend on each other in a circle, each attribute of the circle counts once.
-    package let chainLength: Int
     /// For each entity number, whether derived attributes of other objects depend on objects of the
     /// entity.
     private let sources: [Bool]
@@ -104,29 +100,6 @@ package struct DerivedAttributes: Sendable {
         readRelationships = read.sorted().map { model.relationships[$0] }
         count = attributes.reduce(0) { $0 + $1.count }
         isEmpty = count == 0
-        chainLength = Self.chainLength(of: attributes, model: model)
-    }
-
-    private static func chainLength(of attributes: [[Attribute]], model: ManagedObjectModel) -> Int {
-        // The known lengths by entity number and name; 0 for the attributes of the current chain.
-        var known: [[String: Int]] = Array(repeating: [:], count: attributes.count)
-        func length(from attribute: Attribute) -> Int {
-            let name = attribute.field.name
-            if let length = known[attribute.entity][name] { return length }
-            known[attribute.entity][name] = 0
-            var longest = 0
-            if let source = attribute.sourceName {
-                let last = attribute.path.last?.destination ?? attribute.entity
-                for number in model.entities[last].selfAndSubentities {
-                    for next in attributes[number] where next.field.name == source {
-                        longest = max(longest, length(from: next))
-                    }
-                }
-            }
-            known[attribute.entity][name] = longest + 1
-            return longest + 1
-        }
-        return attributes.joined().reduce(0) { max($0, length(from: $1)) }
     }
 
     /// Returns whether derived attributes of other objects depend on objects of an entity.

@@ -13,6 +13,8 @@ struct StoreCompaction: Sendable {
         var report: CompactionReport
         /// The content of other programs, which a copy would not have.
         var foreign = ForeignContent()
+        /// Whether stores of the type can contain content of other programs.
+        var canHaveForeign = false
     }
 
     /// Compacts the store; see ``StoreMaintenance/compact(_:options:)``.
@@ -52,7 +54,7 @@ struct StoreCompaction: Sendable {
         }
         if let lock {
             defer { lock.release() }
-            try rewrite(path, report: &progress.report)
+            try rewrite(path, progress: &progress)
         }
         var report = progress.report
         report.bytesAfter = byteCount(path)
@@ -134,6 +136,7 @@ struct StoreCompaction: Sendable {
             return try snapshot.computeTally().digest
         }
         progress.foreign = foreign
+        progress.canHaveForeign = store is any ForeignContentStore
         progress.report.objects = digest.objectCount
         progress.report.links = digest.linkCount
         progress.report.digest = digest.description
@@ -169,10 +172,11 @@ struct StoreCompaction: Sendable {
     /// Replaces the store with a copy of its content.
     ///
     /// The caller holds the store's lock exclusively.
-    private func rewrite(_ path: String, report: inout CompactionReport) throws(StoreError) {
+    private func rewrite(_ path: String, progress: inout Progress) throws(StoreError) {
+        let canHaveForeign = progress.canHaveForeign
         var copied: ConversionReport?
         _ = try StoreReplacement(type: type, path: path, keepsBackup: false).run { (old, new) throws(StoreError) in
-            try requireNoForeignContent(old, path: path)
+            if canHaveForeign { try requireNoForeignContent(old, path: path) }
             let result: ConversionReport
             do throws(StoreError) {
                 result = try copy(old, to: new)
@@ -187,8 +191,9 @@ struct StoreCompaction: Sendable {
             return true
         }
         guard let copied else { return }
-        (report.objects, report.links, report.digest) = (copied.objects, copied.links, copied.digest)
-        report.warnings += copied.warnings
+        (progress.report.objects, progress.report.links) = (copied.objects, copied.links)
+        progress.report.digest = copied.digest
+        progress.report.warnings += copied.warnings
     }
 
     /// Throws `busy` if another program has added tables or indexes after `settle` looked for them.

@@ -40,7 +40,7 @@ enum Help {
         ),
         (
             .interrupted, "interrupted",
-            "Interrupted by Ctrl-C, SIGTERM or SIGHUP; nothing was changed by the last transaction. A signal after a commit has no effect. A second signal ends the program at once."
+            "Interrupted by Ctrl-C, SIGTERM or SIGHUP; nothing was changed by the last transaction. A signal after a commit has no effect. A second signal ends the program at once, except within half a second of the first."
         ),
     ]
 

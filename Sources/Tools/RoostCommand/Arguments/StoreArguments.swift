@@ -42,11 +42,7 @@ enum StoreArguments {
         var store =
             try named(text, arguments: arguments)
             ?? PersistentStoreDescription(try location(text, arguments: arguments))
-        if !forWriting {
-            store.options.isReadOnly = true
-            // These options affect only writers.
-            (store.options.tracksHistory, store.options.historyRetention) = (nil, nil)
-        }
+        if !forWriting { store = store.readOnly }
         store.options.acceptsLinks = arguments.has("accept-links")
         store.options.acceptsChanges = arguments.has("accept-changes")
         if let seconds = try arguments.integer("timeout", minimum: 0) {
@@ -177,7 +173,7 @@ enum StoreArguments {
             }
         }
         let type = try StoreRegistry.standard.type(named: store.location.type)
-        return (try type.metadata(at: store.location, options: store.options).model, [])
+        return (try type.metadata(at: store.location, options: store.readOnly.options).model, [])
     }
 
     /// Returns the names of a store's entities, or an empty array if the store cannot be read.
@@ -238,5 +234,16 @@ enum StoreArguments {
         guard RoostConfiguration.isStoreName(text) else { return nil }
         let names = try configuration(arguments).storeNames
         return nearestName(to: text, among: names).map { "; did you mean the store '\($0)' of the configuration?" }
+    }
+}
+
+extension PersistentStoreDescription {
+    /// The description with options for reading.
+    var readOnly: Self {
+        var description = self
+        description.options.isReadOnly = true
+        // These options affect only writers.
+        (description.options.tracksHistory, description.options.historyRetention) = (nil, nil)
+        return description
     }
 }

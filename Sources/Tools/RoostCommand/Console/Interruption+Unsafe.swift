@@ -11,6 +11,8 @@ final class Interruption: Sendable {
 
     /// The time limit for closing open stores after a cancellation.
     private static let patienceSeconds: UInt32 = 3
+    /// The time after the first signal in which further signals have no effect.
+    private static let repetitionTime = Duration.milliseconds(500)
     /// The stack size of threads that only wait.
     private static let stackByteCount = 1 << 20
 
@@ -22,7 +24,10 @@ final class Interruption: Sendable {
         var openStoreCount = 0
         /// Whether the operation has succeeded, or can no longer be cancelled.
         var isDone = false
-        var wasInterrupted = false
+        /// The time of the first signal that ends the command, or nil.
+        var firstSignal: ContinuousClock.Instant?
+        /// Whether a signal that ends the command was received.
+        var wasInterrupted: Bool { firstSignal != nil }
         /// Whether a signal has cancelled the reading of open stores.
         var isReadingCancelled = false
         /// The interactive shell, which Ctrl-C does not end, or nil in other commands.
@@ -126,7 +131,7 @@ final class Interruption: Sendable {
     /// Runs `body`, which opens and closes a store.
     ///
     /// The first signal cancels reading from the store, so that `body` closes the store and removes
-    /// its temporary files. The process ends at once after a second signal, or ``patienceSeconds``
+    /// its temporary files. The process ends at once after a later signal, or ``patienceSeconds``
     /// after the first.
     func withOpenStore<Result>(_ body: () throws -> Result) rethrows -> Result {
         state.withLock { $0.openStoreCount += 1 }
@@ -237,7 +242,10 @@ final class Interruption: Sendable {
                 state.isReadingCancelled = true
                 return .cancelStatement(statement)
             }
-            defer { state.wasInterrupted = true }
+            let now = ContinuousClock.now
+            // GNU's timeout sends its signal twice, and a terminal that is closed can send SIGHUP twice.
+            if let first = state.firstSignal, now - first < Self.repetitionTime { return .nothing }
+            defer { state.firstSignal = state.firstSignal ?? now }
             if state.isDone { return state.wasInterrupted ? .leave : .nothing }
             if let cancellation = state.cancellation { return state.wasInterrupted ? .leave : .cancel(cancellation) }
             guard state.openStoreCount > 0, !state.wasInterrupted else { return .leave }

@@ -1,4 +1,5 @@
 internal import Roost
+internal import RoostQuery
 
 /// The parts of an option's list, separated by commas outside of brackets and quotes.
 struct ListOption {

@@ -109,10 +109,10 @@ struct RowOptions {
     private static func countingObjects(_ text: String) -> String {
         var result = ""
         var rest = text[...]
-        while let match = rest.firstMatch(of: /["'`]|\bcount\s*\(\s*\*\s*\)/.ignoresCase()) {
+        while let match = rest.firstMatch(of: /["']|\bcount\s*\(\s*\*\s*\)/.ignoresCase()) {
             var end = match.range.upperBound
-            if let quote = match.output.first, match.output.count == 1 {
-                end = Self.end(ofQuoted: rest[end...], by: quote)
+            if match.output.count == 1 {
+                end = BracketNesting.endOfString(rest[match.range.lowerBound...]) ?? rest.endIndex
                 result += rest[..<end]
             } else {
                 let blanks = String(repeating: " ", count: match.output.count - "@count".count)
@@ -121,21 +121,6 @@ struct RowOptions {
             rest = rest[end...]
         }
         return result + rest
-    }
-
-    /// Returns the index after the quote that ends a text in quotes.
-    private static func end(ofQuoted text: Substring, by quote: Character) -> Substring.Index {
-        var isEscaped = false
-        for index in text.indices {
-            if isEscaped {
-                isEscaped = false
-            } else if text[index] == "\\" {
-                isEscaped = true
-            } else if text[index] == quote {
-                return text.index(after: index)
-            }
-        }
-        return text.endIndex
     }
 
     /// Returns the error of a predicate or expression as an error of an option.

@@ -64,12 +64,13 @@ struct ValueRowWriter: Sendable {
     ///
     /// ``RecordRowWriter/appendCSV(_:to:)`` writes records in the same form.
     func appendCSV(_ batch: RowBatch, row: Int, to text: inout TextBuffer) {
+        let start = text.count
         for column in columns.indices {
             if column > 0 { text.append(csv.separator) }
-            let start = text.count
-            if appendText(batch[row, column], column: column, to: &text) { csv.quote(&text, from: start) }
+            let cell = text.count
+            if appendText(batch[row, column], column: column, to: &text) { csv.quote(&text, from: cell) }
         }
-        text.append(UInt8(ascii: "\n"))
+        csv.endLine(&text, from: start)
     }
 
     /// Appends a value as plain text: a string unchanged, other values as in JSON without quotes.

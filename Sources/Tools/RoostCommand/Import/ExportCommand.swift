@@ -14,7 +14,8 @@ extension Subcommand {
             error; --select='title, artist.name AS artist' chooses other columns, with the expressions of 'roost fetch'.
 
             Dates are exact and in ISO 8601, data are base64, decimal numbers have all digits. In csv and tsv, an empty cell is NULL,
-            and "" is an empty text; in jsonl, NULL is null.
+            and "" is an empty text; in jsonl, NULL is null. If there is only one column, NULL in csv and tsv is a line with only
+            the separator, because 'roost import' skips empty lines.
 
             All rows come from one consistent state, also while other programs write.
             """,
@@ -39,8 +40,9 @@ extension Subcommand {
 
         var output: OutputFormat {
             switch self {
-            case .csv: OutputFormat(.csv, dates: .iso)
-            case .tsv: OutputFormat(.csv, dates: .iso, csv: CSVText(separator: UInt8(ascii: "\t")))
+            case .csv: OutputFormat(.csv, dates: .iso, csv: CSVText(marksNullLines: true))
+            case .tsv:
+                OutputFormat(.csv, dates: .iso, csv: CSVText(separator: UInt8(ascii: "\t"), marksNullLines: true))
             case .jsonl: OutputFormat(.jsonl, dates: .iso)
             }
         }

@@ -39,7 +39,9 @@ extension Subcommand {
             the import of a database prints the report of 'roost convert'.
 
             With --json, the import of a file prints one object: source, destination, entity, rows, inserted, related, leftOut,
-            seconds, warnings [text].
+            seconds, warnings [text]. With --dry-run, rows counts the rows that can become objects, and inserted is 0. A dry run that
+            infers a model or reads a database prints the plan instead: tables [{name, entity, rows, columns [{name, property, type,
+            remark}], remarks [text]}], remarks [text].
             """,
         options: [
             CommandOption("entity", value: "ENTITY", help: "The entity of the objects (default: the file's name)."),
@@ -112,12 +114,21 @@ extension Subcommand {
         let cancellation: ConversionCancellation
         let arguments: ParsedArguments
         let console: Console
+        let start = ContinuousClock.now
 
         func content(_ model: ManagedObjectModel?) throws(StoreError) -> TextImport {
             let cancellation = cancellation
             return try TextImport(input, options: options, model: model, faults: faults) { () throws(StoreError) in
                 try cancellation.check()
             }
+        }
+
+        /// Returns the report about rows that were imported, or only read.
+        func report(_ result: TextImport.Result, of content: TextImport, destination: String) -> Imported {
+            Imported(
+                source: input.name, destination: destination, entity: options.entity, rows: result.rows,
+                inserted: result.inserted, related: result.related, leftOut: faults.count,
+                seconds: (ContinuousClock.now - start).inSeconds, warnings: content.warnings())
         }
     }
 
@@ -141,11 +152,8 @@ extension Subcommand {
 
     /// Inserts the rows into a store, or only reads them for a dry run.
     private static func insertRows(into store: PersistentStoreDescription, run: TextRun) throws -> ExitCode {
-        var description = store
         let isLook = run.arguments.has("dry-run")
-        description.options.isReadOnly = isLook
-        let clock = ContinuousClock()
-        let start = clock.now
+        let description = isLook ? store.readOnly : store
         let store = try StoreRegistry.standard.open(description)
         var isPrepared = false
         let imported: Imported
@@ -159,10 +167,7 @@ extension Subcommand {
                 } else {
                     result = try content.insert(into: store, author: "roost import")
                 }
-                return Imported(
-                    source: run.input.name, destination: description.location.description, entity: run.options.entity,
-                    rows: result.rows, inserted: result.inserted, related: result.related, leftOut: run.faults.count,
-                    seconds: (clock.now - start).inSeconds, warnings: content.warnings())
+                return run.report(result, of: content, destination: description.location.description)
             }
         } catch {
             guard !isPrepared else { throw error }
@@ -170,16 +175,20 @@ extension Subcommand {
             let failure = error
             return try UsageError.requesting { () throws(StoreError) -> ExitCode in throw failure }
         }
-        guard !isLook || run.arguments.has("json") else { return try printLook(imported.rows, run: run) }
-        try run.console.printReport(
-            imported, text: imported.text, warnings: imported.warnings, arguments: run.arguments)
-        return .success
+        return try printReport(imported, run: run)
     }
 
-    private static func printLook(_ count: Int, run: TextRun) throws -> ExitCode {
-        let left = run.faults.count == 0 ? "" : ", \(run.faults.count) cannot"
+    /// Prints the report of an import or, without `--json`, the numbers of rows of a dry run.
+    private static func printReport(_ imported: Imported, run: TextRun) throws -> ExitCode {
+        guard run.arguments.has("dry-run"), !run.arguments.has("json") else {
+            try run.console.printReport(
+                imported, text: imported.text, warnings: imported.warnings, arguments: run.arguments)
+            return .success
+        }
+        let (count, leftOut) = (imported.rows, imported.leftOut)
+        let left = leftOut == 0 ? "" : ", \(leftOut) cannot"
         try run.console.print(
-            "\(count) \(count == 1 ? "row" : "rows") can become objects of '\(run.options.entity)'\(left); nothing was written."
+            "\(count) \(count == 1 ? "row" : "rows") can become objects of '\(imported.entity)'\(left); nothing was written."
         )
         return .success
     }
@@ -193,14 +202,14 @@ extension Subcommand {
         try ImportArguments.saveModel(content.model, arguments: run.arguments)
         if run.arguments.has("dry-run") {
             if model == nil { try ImportArguments.show(content.plan, arguments: run.arguments, console: run.console) }
-            let count = try content.look()
-            return run.arguments.has("json") ? .success : try printLook(count, run: run)
+            var result = TextImport.Result()
+            result.rows = try content.look()
+            // With --json, the plan of an inferred model is the whole output.
+            if model == nil, run.arguments.has("json") { return .success }
+            return try printReport(run.report(result, of: content, destination: text), run: run)
         }
         let destination = try StoreArguments.newStore(text, arguments: run.arguments)
-        let imported = try makeStore(destination, content: content, run: run)
-        try run.console.printReport(
-            imported, text: imported.text, warnings: imported.warnings, arguments: run.arguments)
-        return .success
+        return try printReport(try makeStore(destination, content: content, run: run), run: run)
     }
 
     /// Creates a new store from the rows.

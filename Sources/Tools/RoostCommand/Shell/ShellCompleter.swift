@@ -1,4 +1,5 @@
 internal import RoostCore
+internal import RoostQuery
 
 /// The completion of the last word of a statement while the user types the statement.
 struct ShellCompleter {

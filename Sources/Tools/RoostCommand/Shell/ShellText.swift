@@ -1,4 +1,5 @@
 internal import RoostCore
+internal import RoostQuery
 
 /// A part of a statement, with its position.
 struct ShellFragment {

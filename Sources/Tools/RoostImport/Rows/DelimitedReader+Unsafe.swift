@@ -5,8 +5,9 @@ internal import RoostCore
 ///
 /// Each cell is a range of the buffer, in which a doubled quote becomes one quote. The first line
 /// determines how all lines end: with LF or CR LF, or with CR alone. An empty cell is null, and an
-/// empty text is written in quotes. Empty lines are skipped. But in a text of one column, an empty
-/// line is a row with an empty cell. The memory in use grows to the size of the longest row.
+/// empty text is written in quotes. Empty lines are skipped. So in a text of one column, a line
+/// with only the separator is a row with null. The memory in use grows to the size of the longest
+/// row.
 final class DelimitedReader: TextRowReader {
     private static let maximumRowByteCount = 256 << 20
     private static let chunkByteCount = 256 << 10
@@ -100,8 +101,7 @@ final class DelimitedReader: TextRowReader {
         }
         rowStart += rowByteCount
         rowByteCount = 0
-        // Empty lines before the first row are skipped too, because the number of columns is not known yet.
-        while columns.count != 1, try has(0), try isLineEnd(0) {
+        while try has(0), try isLineEnd(0) {
             var end = 0
             try passLineEnd(&end)
             rowStart += end
@@ -115,6 +115,9 @@ final class DelimitedReader: TextRowReader {
             try readCell(&index)
         } while try passDelimiter(&index)
         rowByteCount = index
+        if columns.count == 1, row.cells.count == 2, row.cells.allSatisfy({ $0.kind == .null }) {
+            row.cells.removeLast()
+        }
         if !columns.isEmpty, row.problem == nil, row.cells.count != columns.count {
             let first = hasHeader ? "header" : "first row"
             row.problem = "the row has \(row.cells.count) cells, and the \(first) has \(columns.count)."

@@ -33,8 +33,11 @@ struct TextModel {
         var entity = EntityDescription(options.entity)
         var others: [String: EntityDescription] = [:]
         var key: [String] = []
-        for (index, column) in columns.enumerated() where !options.leftOut.contains(column.name) {
-            let name = names.name(for: column.name, orElse: "column\(index + 1)")
+        let properties = columns.enumerated().map { index, column in
+            options.leftOut.contains(column.name) ? nil : names.name(for: column.name, orElse: "column\(index + 1)")
+        }
+        for (column, name) in zip(columns, properties) {
+            guard let name else { continue }
             if options.key.contains(column.name) { key.append(name) }
             let isRenamed = name != column.name || counts[name] ?? 0 > 1
             guard let relation = options.relations.first(where: { $0.column == column.name }) else {
@@ -45,7 +48,7 @@ struct TextModel {
             }
             guard relation.entity != options.entity else {
                 let inverse = Self.inverseName(
-                    of: name, taken: columns.map(\.name) + entity.relationships.map(\.name))
+                    of: name, taken: properties.compactMap { $0 } + entity.relationships.map(\.name))
                 var toOne = RelationshipDescription.toOne(name, to: relation.entity, inverse: inverse)
                 if isRenamed { toOne.userInfo[Self.originKey] = column.name }
                 entity.relationships += [toOne, .toMany(inverse, to: relation.entity, inverse: name)]

@@ -441,6 +441,8 @@ async function form(place, at, object, context, actions) {
 
     function setBusy(value) {
         isBusy = value;
+        // Input during this time would be lost.
+        list.inert = value;
         countChanges();
     }
 
@@ -458,8 +460,6 @@ async function form(place, at, object, context, actions) {
         replace(problem);
         const focused = document.activeElement;
         setBusy(true);
-        // Input during the save would be lost.
-        list.inert = true;
         try {
             const saved = await actions.save(values, object.version);
             discard();
@@ -467,7 +467,6 @@ async function form(place, at, object, context, actions) {
             await go(objectPath(place.store, saved), { replaces: true });
             document.getElementById("announcement").textContent = "Saved.";
         } catch (error) {
-            list.inert = false;
             setBusy(false);
             focused?.focus();
             if (!(error instanceof Failure)) throw error;
@@ -525,8 +524,11 @@ async function form(place, at, object, context, actions) {
     /// Restores the earlier input of the fields.
     async function rewrite(kept) {
         setBusy(true);
-        await Promise.all([...kept].map(([name, value]) => fields.find((field) => field.name === name)?.write(value)));
-        setBusy(false);
+        try {
+            await Promise.all([...kept].map(([name, value]) => fields.find((field) => field.name === name)?.write(value)));
+        } finally {
+            setBusy(false);
+        }
     }
 
     const list = h("dl.properties");

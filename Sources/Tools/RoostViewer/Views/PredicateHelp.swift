@@ -150,7 +150,7 @@
                 if first.isWhitespace {
                     rest = rest.dropFirst()
                 } else if first == "\"" || first == "'" {
-                    let end = endOfString(rest) ?? rest.endIndex
+                    let end = BracketNesting.endOfString(rest) ?? rest.endIndex
                     tokens.append(String(rest[..<end]))
                     rest = rest[end...]
                 } else if isPart(first) {
@@ -165,23 +165,6 @@
                 }
             }
             return tokens
-        }
-
-        /// Returns the index after the string at the beginning of a text, or nil if the closing
-        /// quote is missing.
-        private static func endOfString(_ text: Substring) -> Substring.Index? {
-            guard let quote = text.first else { return nil }
-            var isEscaped = false
-            for index in text.indices.dropFirst() {
-                if isEscaped {
-                    isEscaped = false
-                } else if text[index] == "\\" {
-                    isEscaped = true
-                } else if text[index] == quote {
-                    return text.index(after: index)
-                }
-            }
-            return nil
         }
 
         // MARK: Completions
@@ -210,7 +193,7 @@
             guard let last = Self.tokens(before).last, let quote = last.first, "\"'".contains(quote) else {
                 return false
             }
-            return Self.endOfString(last[...]) == nil
+            return BracketNesting.endOfString(last[...]) == nil
         }
 
         private func properties(of entity: ManagedObjectModel.Entity) -> [Completion] {

@@ -1,20 +1,23 @@
 /// The brackets and quotes that are open at a position in a predicate.
-struct BracketNesting {
+package struct BracketNesting {
     private var depth = 0
     private var quote: Unicode.Scalar?
     private var isEscaped = false
 
+    /// Creates the nesting at the beginning of a text.
+    package init() {}
+
     /// Whether a bracket or a quote is open.
-    var isOpen: Bool { depth > 0 || quote != nil }
+    package var isOpen: Bool { depth > 0 || quote != nil }
 
     /// Whether a quote is open.
-    var isQuoted: Bool { quote != nil }
+    package var isQuoted: Bool { quote != nil }
 
     /// Reads the next character.
     ///
     /// - Returns: Whether the character is outside of all brackets and quotes. An outermost opening
     ///   bracket counts as outside; a quote and a closing bracket do not.
-    mutating func take(_ character: Unicode.Scalar) -> Bool {
+    package mutating func take(_ character: Unicode.Scalar) -> Bool {
         if let open = quote {
             if isEscaped {
                 isEscaped = false
@@ -38,5 +41,17 @@ struct BracketNesting {
         default: break
         }
         return isOutside
+    }
+
+    /// Returns the index after the string in quotes with which a text begins, or nil if the closing
+    /// quote is missing.
+    package static func endOfString(_ text: Substring) -> Substring.Index? {
+        var nesting = BracketNesting()
+        let scalars = text.unicodeScalars
+        for index in scalars.indices {
+            _ = nesting.take(scalars[index])
+            if !nesting.isQuoted { return scalars.index(after: index) }
+        }
+        return nil
     }
 }
