@@ -8,7 +8,7 @@ extension StoreMeter {
     /// The error of the calls that fail.
     static let error = StoreError(.busy, "The call fails, because the test says so.")
 
-    func failNextRead() { failNextRead(with: Self.error) }
+    func failNextRead(after count: Int = 0) { failNextRead(with: Self.error, after: count) }
     func failNextCommit() { failNextCommit(with: Self.error) }
 
     /// Creates a store and opens a container for it.

@@ -19,6 +19,8 @@ package final class StoreMeter: Sendable {
     private struct State {
         var counts = Counts()
         var readError: StoreError?
+        /// The number of reads that succeed before the read that fails.
+        var readCountBeforeError = 0
         var commitError: StoreError?
         /// The number of reservations of keys that will succeed.
         var reservationCount = Int.max
@@ -41,8 +43,10 @@ package final class StoreMeter: Sendable {
         return counts
     }
 
-    /// Makes the next read fail.
-    package func failNextRead(with error: StoreError) { state.withLock { $0.readError = error } }
+    /// Makes the next read fail, or a later one after `count` reads that succeed.
+    package func failNextRead(with error: StoreError, after count: Int = 0) {
+        state.withLock { ($0.readError, $0.readCountBeforeError) = (error, count) }
+    }
 
     /// Makes the next commit fail.
     package func failNextCommit(with error: StoreError) { state.withLock { $0.commitError = error } }
@@ -82,6 +86,10 @@ package final class StoreMeter: Sendable {
             state.counts.readCount += 1
             state.counts.recordCount += records
             state.counts.linkReadCount += links
+            if state.readError != nil, state.readCountBeforeError > 0 {
+                state.readCountBeforeError -= 1
+                return nil
+            }
             defer { state.readError = nil }
             return state.readError
         }
