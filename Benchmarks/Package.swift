@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-/// The compiler settings of every Swift target, equal to those of the measured package, Roost.
+/// The compiler settings of every Swift target, as in Roost.
 let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
@@ -21,11 +21,11 @@ let package = Package(
             traits: [.defaults, .trait(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"]))])
     ],
     targets: [
-        // Computes the objects of both sides, each from its number, and the checksums of objects.
+        // Computes objects from their numbers, and checksums of objects.
         .target(name: "CTracks"),
         // A module map, used only with the trait.
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
-        // The baselines: programs in C, or in C++ if a library requires it, with the same libraries as Roost.
+        // The baselines: the work of each benchmark in C or C++, with Roost's libraries.
         .target(
             name: "CBaselines",
             dependencies: ["CTracks", .target(name: "CLibPQ", condition: .when(traits: ["PostgreSQL"]))],

@@ -85,7 +85,6 @@ extension ConformanceCheck {
                 BatchUpdateRequest(
                     "File",
                     set: [
-                        // The two properties exchange their values.
                         "size": key("rank"), "rank": key("size"),
                         "score": .function(.divide, [key("size"), .constant(2)]),
                         "rating": .function(.add, [key("size"), .constant(.decimal(Decimal(1) / 10))]),
@@ -273,7 +272,7 @@ extension ConformanceCheck {
             let before = try store.contents()
             let generation = try store.view { try $0.recordedTally() }
             let rank = FetchRequest.Expression.keyPath(["rank"])
-            // With the key of the object that the message must name, if the error depends on an object.
+            // If the error depends on an object, with the key that the message must name.
             let faults: [(String, StoreError.Code, Int64?, FetchRequest.Expression)] = [
                 ("titel", .unknownProperty, nil, .constant("x")), ("cache", .unknownProperty, nil, .constant("x")),
                 ("lettering", .invalidRequest, nil, .constant("x")), ("tags", .invalidRequest, nil, .constant(.null)),
@@ -314,7 +313,6 @@ extension ConformanceCheck {
             try expectError(.unknownEntity, in: "an unknown entity") {
                 _ = try store.run(BatchUpdateRequest("Fool", set: ["title": .constant("x")]))
             }
-            // A property of a subentity is unknown to the entity.
             try expectError(.unknownProperty, in: "a subentity's property") {
                 _ = try store.run(BatchUpdateRequest("File", set: ["width": .constant(1)]))
             }

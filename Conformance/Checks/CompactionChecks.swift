@@ -2,7 +2,6 @@ internal import RoostCore
 internal import RoostMigration
 
 extension ConformanceCheck {
-    /// Compaction of open stores.
     static let compaction: [ConformanceCheck] = [
         ConformanceCheck(
             "compact.while-open",

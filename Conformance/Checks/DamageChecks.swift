@@ -3,7 +3,7 @@ internal import RoostCore
 internal import RoostMigration
 
 extension ConformanceCheck {
-    /// The handling of files that were damaged, replaced or mixed.
+    /// Files that were damaged, replaced or mixed.
     static let damage: [ConformanceCheck] = [
         ConformanceCheck(
             "damage.flipped-bytes",
@@ -292,7 +292,7 @@ private func wrongAnswer(of store: any PersistentStore, expected: [[Int64]]) thr
 
 /// Closes a store whose file was removed or exchanged.
 ///
-/// Closing may throw `storeReplaced` because of pending writes, but it may throw no other error.
+/// Because of pending writes, closing may throw `storeReplaced`, but no other error.
 private func closeTelling(_ store: any PersistentStore) throws {
     do throws(StoreError) {
         try store.close()
@@ -301,10 +301,8 @@ private func closeTelling(_ store: any PersistentStore) throws {
     }
 }
 
-/// Fails if a store of these bytes returns changed content without reporting damage, or throws an
-/// error that does not report damage.
-///
-/// An earlier state that the file's history allows is accepted.
+/// Fails if a store of these bytes returns changed content or throws an error, without reporting
+/// damage.
 private func expectNoticed(_ bench: Workbench, bytes: [UInt8], whole: FilledStore, damage: String) throws {
     let name = "damaged"
     _ = try bench.write(bytes, as: name)

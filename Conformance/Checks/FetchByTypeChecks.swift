@@ -144,7 +144,7 @@ extension ConformanceCheck {
     ) -> ConformanceCheck {
         ConformanceCheck(
             "fetch.type.\(name)",
-            "Every operator and sort order on \(name.replacing("-", with: " ")) values follows the rules of predicates, nulls included."
+            "For \(name.replacing("-", with: " ")), every operator and sort order follows the rules of predicates, nulls included."
         ) { bench in
             let stored = try values() + [.null, .null]
             let store = try bench.create()

@@ -284,7 +284,7 @@ extension ConformanceCheck {
                 transactions.element(1).changes.element(0).changedProperties, ["age"], "the changed properties")
         },
         ConformanceCheck(
-            "history.empty", "A commit that changes nothing, and one that is refused, record nothing.",
+            "history.empty", "A refused commit, and a commit that changes nothing, record nothing.",
             needs: [.history]
         ) { bench in
             let store = try bench.createRecording()

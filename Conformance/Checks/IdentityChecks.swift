@@ -55,7 +55,7 @@ extension ConformanceCheck {
             try expectEqual(try store.view { try $0.lastKey(of: "Tag") }, 0, "the last key")
         },
         ConformanceCheck(
-            "identity.reserve.exhausted", "When the keys run out, reserving fails with `limitExceeded` and uses none."
+            "identity.reserve.exhausted", "When the keys run out, reserving fails with `limitExceeded` and uses no key."
         ) { bench in
             let store = try bench.create()
             try store.change { try $0.insert(ObjectID("Tag", key: .max - 5), values: [:]) }

@@ -1,7 +1,6 @@
 internal import RoostCore
 
 extension ConformanceCheck {
-    /// Entities that inherit from others.
     static let inheritance: [ConformanceCheck] = [
         ConformanceCheck(
             "inheritance.scan",

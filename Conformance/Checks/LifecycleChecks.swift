@@ -31,7 +31,7 @@ extension ConformanceCheck {
                 try bench.reopen(store).view { try $0.count(FetchRequest("Track")) }, 6, "the count after reopening")
         },
         ConformanceCheck(
-            "destroy.foreign", "Destroying a file that is not a store of the type fails with `notAStore` and keeps it.",
+            "destroy.foreign", "Destroying another kind of file fails with `notAStore` and keeps the file.",
             needs: [.file]
         ) { bench in
             let path = try bench.write(Array("precious".utf8), as: "store")
@@ -87,7 +87,7 @@ extension ConformanceCheck {
             try expectEqual(try bench.open(name: "new").contents(), contents[1], "the new store")
         },
         ConformanceCheck(
-            "replace.itself", "Replacing a store with itself is refused with `invalidRequest` and leaves it as it is.",
+            "replace.itself", "Replacing a store with itself is refused with `invalidRequest` and changes nothing.",
             needs: [.persistence]
         ) { bench in
             let store = try filled(3, on: bench)
@@ -136,7 +136,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "replace.missing-source",
-            "Replacing with a store that does not exist fails with `notFound` and keeps the old one.",
+            "Replacing a store with a missing one fails with `notFound` and keeps the store.",
             needs: [.persistence]
         ) { bench in
             let store = try bench.create(name: "place")

@@ -27,7 +27,7 @@ extension ConformanceCheck {
             try expectEqual(
                 try bench.reopen(loaded).contents(), try committed.contents(), "the contents after reopening")
         },
-        ConformanceCheck("bulk.versions", "Loaded records keep the versions they carry.") { bench in
+        ConformanceCheck("bulk.versions", "Loaded records keep their versions.") { bench in
             let store = try bench.create()
             try load(store) { loader in
                 var batch = RecordBatch(model: bench.model)

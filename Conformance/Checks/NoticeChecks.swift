@@ -5,7 +5,6 @@ internal import RoostStores
 internal import RoostSystem
 
 extension ConformanceCheck {
-    /// Notices of commits to a store.
     static let notices: [ConformanceCheck] = [
         ConformanceCheck("notices.kinds", "A notice names what a commit inserted, updated, linked and deleted.") {
             bench in
@@ -239,7 +238,6 @@ extension ConformanceCheck {
     }
 }
 
-/// The notices that a listener received.
 private final class NoticeLog: Sendable {
     /// Whether the store reports its commits; otherwise they are detected by its generation.
     let isExact: Bool

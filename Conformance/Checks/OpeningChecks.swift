@@ -424,7 +424,7 @@ extension ConformanceCheck {
             try expectEqual(try store.recordedTally().digest, before, "the digest")
         },
         ConformanceCheck(
-            "metadata.static", "A type reads the metadata of an open and of a closed store without changing it.",
+            "metadata.static", "A type reads the current metadata of a store, whether the store is open or closed.",
             needs: [.persistence]
         ) {
             bench in

@@ -3,7 +3,7 @@ internal import RoostCore
 internal import RoostMigration
 
 extension ConformanceCheck {
-    /// The interaction of several processes with one store, and the state after one of them dies.
+    /// Several processes with one store, and the state after one process dies.
     static let processes: [ConformanceCheck] = [
         ConformanceCheck(
             "processes.durable.killed",
@@ -306,8 +306,7 @@ extension ConformanceCheck {
             let files = try bench.files()
             let peer = try bench.startPeer()
             try peer.ask("drop-privileges")
-            // First make sure that the peer can search the directory. Otherwise, opening would fail because of the
-            // directory.
+            // Opening could otherwise fail because the peer cannot search the directory.
             try expectError(.notFound, in: "opening what is not there") {
                 try peer.ask(bench.command("open", name: "missing"))
             }

@@ -56,7 +56,7 @@ extension ConformanceCheck {
             ]),
         onRows(
             "between",
-            behavior: "BETWEEN includes both bounds. If the first bound is greater than the second, it is false.",
+            behavior: "BETWEEN includes both bounds, and is false if the first is greater than the second.",
             rows: [1, 2, 3, 4].map { ["i64": .int($0), "dbl": .double(Double($0) / 2), "str": .string("\($0)")] },
             table: [
                 ("i64 BETWEEN {2, 3}", [2, 3]), ("i64 BETWEEN {3, 2}", []), ("i64 BETWEEN {2, 2}", [2]),

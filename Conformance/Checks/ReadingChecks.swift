@@ -4,7 +4,7 @@ internal import RoostMigration
 internal import RoostPredicates
 
 extension ConformanceCheck {
-    /// Checks that read a store of known content, on all types, even types that cannot write.
+    /// Reads of known content, on all types, even types that cannot write.
     static let reading: [ConformanceCheck] = [
         reading(
             "reading.scan",
@@ -138,7 +138,7 @@ extension ConformanceCheck {
                 for (entity, attribute) in sample.attributes {
                     let values = sample.values(of: attribute.name, in: entity)
                     let middle = values[values.count / 2]
-                    // With many objects, one constant suffices and takes less time.
+                    // With many objects, one constant suffices.
                     let constants = values.count > RecordBatch.capacityCount ? [middle] : [values[0], middle, .null]
                     for comparison in sample.operators(for: attribute.type) {
                         for constant in constants {

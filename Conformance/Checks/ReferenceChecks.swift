@@ -50,7 +50,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "references.existing.same-commit",
-            "An object that must exist may be inserted or updated by the same commit, but not deleted by it."
+            "A commit may insert or update an object that must exist, but not delete the object."
         ) { bench in
             let store = try bench.create()
             try store.change { changes in

@@ -4,7 +4,6 @@ internal import RoostMigration
 internal import RoostQuery
 
 extension ConformanceCheck {
-    /// Snapshots and their isolation.
     static let snapshots: [ConformanceCheck] = [
         ConformanceCheck("snapshots.unchanged", "A snapshot shows the store as it was, whatever is committed later.") {
             bench in
@@ -14,8 +13,7 @@ extension ConformanceCheck {
             let before = try StoreContents(of: snapshot)
             let tally = try snapshot.recordedTally()
             let metadata = try snapshot.userMetadata()
-            // This snapshot is first read after the change. The check therefore detects a snapshot that begins only at
-            // its first read.
+            // First read after the change, to detect a snapshot that begins only at its first read.
             let unread = try store.snapshot()
             defer { unread.close() }
             try store.change { changes in
@@ -179,7 +177,6 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Record and link cursors.
     static let cursors: [ConformanceCheck] = [
         ConformanceCheck("cursors.after", "A scan continues after any ID, whether or not it exists.") { bench in
             let store = try bench.create()
@@ -197,7 +194,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "cursors.other-model",
-            "A batch that was made for another model is refused with `modelMismatch`; neither it nor the cursor changes."
+            "A batch that was made for another model is refused with `modelMismatch`. Neither batch nor cursor changes."
         ) { bench in
             let store = try filled(5, on: bench)
             try store.view { snapshot in
@@ -419,7 +416,6 @@ extension ConformanceCheck {
         return store
     }
 
-    /// Fails unless every call throws `closed`.
     static func expectClosed(_ snapshot: any StoreSnapshot, records: any RecordCursor, links: any LinkCursor) throws {
         let tagged = RelationshipName("Tag", name: "tagged")
         try expectError(.closed, in: "recordedTally()") { _ = try snapshot.recordedTally() }

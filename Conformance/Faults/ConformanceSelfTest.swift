@@ -5,7 +5,6 @@ package import RoostCore
 public enum ConformanceSelfTest {
     /// The result of one fault on one store type.
     public struct Result: Sendable {
-        /// The outcomes of a fault.
         package enum Outcome: Sendable {
             /// The check passes on the sound store and fails on the faulty one.
             case caught(ConformanceFailure)
@@ -17,13 +16,10 @@ public enum ConformanceSelfTest {
             case inapplicable(StoreCapability)
         }
 
-        /// The fault.
         package let fault: FaultyStoreType.Fault
         /// The ID of the check that looks for the fault.
         package let check: String
-        /// The name of the fixture.
         package let store: String
-        /// The outcome.
         package let outcome: Outcome
 
         /// Whether the suite missed the fault or the check is unsound.

@@ -1,6 +1,5 @@
 internal import RoostCore
 
-/// A bulk loader with one fault.
 final class FaultyBulkLoader: BulkLoader {
     private let base: any BulkLoader
     private let fault: FaultyStoreType.Fault

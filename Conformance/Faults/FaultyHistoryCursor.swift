@@ -1,7 +1,6 @@
 internal import Foundation
 internal import RoostCore
 
-/// A history cursor with one fault.
 final class FaultyHistoryCursor: HistoryCursor {
     private let base: any HistoryCursor
     private let fault: FaultyStoreType.Fault

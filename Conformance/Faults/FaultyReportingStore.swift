@@ -14,8 +14,7 @@ final class FaultyReportingStore: CommitReportingStore, StructureCheckingStore, 
 
     init(_ base: any CommitReportingStore, fault: FaultyStoreType.Fault) {
         (self.base, self.fault, isReadOnly) = (base, fault, base.isReadOnly)
-        // The feed retains the closure, so the closure captures only the relay. Otherwise this store
-        // would never be deinitialized.
+        // The feed retains the closure, so capturing this store would keep the store alive.
         let relay = FaultyNotices(fault)
         self.relay = relay
         number = base.commitFeed.add { relay.pass($0) }
@@ -90,7 +89,7 @@ private final class FaultyNotices: Sendable {
         feed.endCommit(number)
     }
 
-    /// Passes on a notice with the fault, unless the fault loses it.
+    /// Passes on a notice with the fault, or loses the notice.
     func pass(_ notice: SaveNotice) {
         guard let (previous, altered) = state.withLock({ altered(notice, state: &$0) }) else { return }
         let number = feed.beginCommit()

@@ -1,7 +1,6 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// A snapshot with one fault.
 final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSnapshot, HistorySnapshot {
     private let own: any StoreSnapshot
     private let store: any PersistentStore
@@ -99,7 +98,7 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
 
     func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor { altered(try base.records(with: ids)) }
 
-    /// Returns the cursor, with the fault if the fault concerns all record cursors.
+    /// Adds the fault to the cursor if the fault concerns all record cursors.
     private func altered(_ cursor: any RecordCursor) -> any RecordCursor {
         switch fault {
         case .keepsBatchContents: return AddingRecordCursor(cursor)

@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostStores
 
 extension PersistentStore {
-    /// Inserts objects; a ``FaultyStore`` adds its fault.
+    /// Executes the request; a ``FaultyStore`` adds the fault.
     func run(
         _ request: BatchInsertRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> BatchResult {
@@ -10,7 +10,6 @@ extension PersistentStore {
         return try store.runFaulty(request, model: model)
     }
 
-    /// Sets properties; a ``FaultyStore`` adds its fault.
     func run(
         _ request: BatchUpdateRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> BatchResult {
@@ -18,7 +17,6 @@ extension PersistentStore {
         return try store.runFaulty(request, model: model)
     }
 
-    /// Deletes objects; a ``FaultyStore`` adds its fault.
     func run(
         _ request: BatchDeleteRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> BatchResult {

@@ -1,9 +1,8 @@
 internal import RoostCore
 internal import RoostStores
 
-/// A store that wraps a sound store, and alters its input or output by one fault.
+/// A store that wraps a sound store, and alters calls or results by one fault.
 final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore, HistoryKeepingStore {
-    /// The state of a fault.
     struct Memory: Sendable {
         /// The reserved keys to return again, by entity.
         var firstKeys: [EntityName: Range<Int64>] = [:]
@@ -185,7 +184,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         case .writesHalf:
             var half = ChangeSet(model: model)
             half.inserts = changes.inserts
-            // The half may be refused for the same reason, and then nothing is written.
+            // The half may be refused too.
             _ = try? base.commit(half)
         case .leaksValues:
             let values = (0..<changes.inserts.count).map { changes.inserts.values(at: $0) }

@@ -26,7 +26,6 @@ extension FaultyStoreType {
 
         /// A read of several links omits the last one.
         case dropsLastLink = "drops-last-link"
-        /// Links are returned without their places.
         case forgetsPlaces = "forgets-places"
         /// A scan of several records leaves out the last one.
         case losesLastRecord = "loses-last-record"
@@ -40,9 +39,7 @@ extension FaultyStoreType {
         case keepsBatchContents = "keeps-batch-contents"
         /// A scan of an entity returns objects of subentities without the subentities' properties.
         case cutsSubentities = "cuts-subentities"
-        /// Sort descriptors are ignored.
         case ignoresOrder = "ignores-order"
-        /// Fetches ignore the limit.
         case ignoresLimit = "ignores-limit"
         /// Counts ignore limit and offset.
         case miscounts
@@ -61,7 +58,6 @@ extension FaultyStoreType {
         case dividesWholeNumbers = "divides-whole-numbers"
         /// A pattern's `?` and `*` are ordinary characters.
         case takesPatternsLiterally = "takes-patterns-literally"
-        /// OR binds tighter than AND.
         case bindsOrTighter = "binds-or-tighter"
         /// Links of several objects are returned in the order of the objects' keys.
         case ordersLinkOwners = "orders-link-owners"
@@ -74,11 +70,9 @@ extension FaultyStoreType {
 
         /// Updates and deletes succeed with any version.
         case ignoresVersions = "ignores-versions"
-        /// Objects that must be unchanged are not checked.
         case ignoresUnchanged = "ignores-unchanged"
         /// The expected last places of ordered relationships are not checked.
         case ignoresLastPlaces = "ignores-last-places"
-        /// Objects that must exist are not checked.
         case ignoresExisting = "ignores-existing"
         /// Referenced objects are deleted, although the change set forbids it.
         case ignoresReferences = "ignores-references"
@@ -86,23 +80,18 @@ extension FaultyStoreType {
         case overlooksLinks = "overlooks-links"
         /// An error about missing objects does not list them.
         case namesNoMissingObject = "names-no-missing-object"
-        /// A conflict error names only one object.
         case namesOneConflict = "names-one-conflict"
         /// A constraint-violation error names only one pair of objects.
         case namesOneViolation = "names-one-violation"
-        /// A unique value in use is accepted.
         case admitsTakenValues = "admits-taken-values"
         /// An insert of an existing object replaces it.
         case overwritesObjects = "overwrites-objects"
         /// The inserts of a refused change set are written.
         case writesHalf = "writes-half"
-        /// Deleting an object leaves its links.
         case leavesLinks = "leaves-links"
         /// Links are removed after the new links are added.
         case removesLinksLast = "removes-links-last"
-        /// The user's metadata in a commit are dropped.
         case forgetsMetadata = "forgets-metadata"
-        /// Every commit gives the same generation.
         case repeatsGenerations = "repeats-generations"
         /// A receipt has the new generation as the previous generation too.
         case forgetsPreviousGeneration = "forgets-previous-generation"
@@ -121,21 +110,17 @@ extension FaultyStoreType {
         case updatesOneEntity = "updates-one-entity"
         /// Batch requests follow the store's own model and ignore the model that is passed.
         case ignoresProgramModel = "ignores-program-model"
-        /// A batch delete ignores the delete rules.
         case ignoresDeleteRules = "ignores-delete-rules"
 
         // MARK: Keys
 
-        /// Reserved keys are reserved again.
         case reusesKeys = "reuses-keys"
         /// After reopening, keys above the last existing object's key are reserved again.
         case forgetsUsedKeys = "forgets-used-keys"
 
         // MARK: Isolation
 
-        /// Snapshots show later commits.
         case showsLaterCommits = "shows-later-commits"
-        /// Snapshots show unfinished bulk loads.
         case showsUnfinishedLoads = "shows-unfinished-loads"
         /// Cursors of a closed snapshot continue to read.
         case leaksCursors = "leaks-cursors"
@@ -144,7 +129,6 @@ extension FaultyStoreType {
 
         /// A load takes the write lock only when it finishes, so other commits do not wait.
         case letsWritersPass = "lets-writers-pass"
-        /// An abandoned load is written.
         case keepsAbandonedLoads = "keeps-abandoned-loads"
         /// The used keys of a load's source are forgotten.
         case forgetsLoadedKeys = "forgets-loaded-keys"
@@ -155,13 +139,9 @@ extension FaultyStoreType {
         case losesLastCommit = "loses-last-commit"
         /// The metadata of a closed store can be read.
         case answersAfterClosing = "answers-after-closing"
-        /// Closing a store does not release it.
         case staysOpen = "stays-open"
-        /// A store that is opened read-only can be written.
         case writesReadOnly = "writes-read-only"
-        /// Unknown options are accepted.
         case swallowsOptions = "swallows-options"
-        /// A store opens with a model that is not its own.
         case acceptsAnyModel = "accepts-any-model"
         /// A new store does not get the given UUID.
         case inventsIdentity = "invents-identity"
@@ -174,7 +154,6 @@ extension FaultyStoreType {
         case losesTransaction = "loses-transaction"
         /// A transaction's author differs from its commit's.
         case misnamesAuthor = "misnames-author"
-        /// The times of transactions decrease.
         case turnsTimeBack = "turns-time-back"
         /// All parts of a large transaction except the last are left out.
         case skipsParts = "skips-parts"
@@ -182,18 +161,15 @@ extension FaultyStoreType {
         case forgetsProperty = "forgets-property"
         /// The values of deleted objects are left out.
         case forgetsDeletedValues = "forgets-deleted-values"
-        /// Removing history has no effect.
         case keepsPurged = "keeps-purged"
         /// A token of another store is treated as no token.
         case acceptsForeignTokens = "accepts-foreign-tokens"
-        /// The history leaves out links.
         case recordsNoLinks = "records-no-links"
 
         // MARK: Notices
 
         /// The second notice is lost.
         case losesNotice = "loses-notice"
-        /// A notice names deleted objects as updated.
         case takesDeletesForUpdates = "takes-deletes-for-updates"
         /// The second notice has the generations before and after its commit exchanged.
         case swapsGenerations = "swaps-generations"
@@ -203,7 +179,6 @@ extension FaultyStoreType {
         case completesLoads = "completes-loads"
         /// Objects whose links alone changed are left out of notices.
         case forgetsLinkedObjects = "forgets-linked-objects"
-        /// A commit that fails is signaled to other processes.
         case signalsFailures = "signals-failures"
 
         // MARK: Damage

@@ -13,24 +13,17 @@ package struct FaultyStoreType: CompactingStoreType, ModelMatchingStoreType {
         self.fault = fault
     }
 
-    /// The name of the sound type.
     package var name: String { base.name }
-    /// The capabilities of the sound type's stores.
     package var capabilities: StoreCapabilities { base.capabilities }
-    /// The libraries of the sound type.
     package var libraries: [StoreLibrary] { base.libraries }
-    /// The options of the sound type.
     package var optionDescriptions: [StoreOptionDescription] { base.optionDescriptions }
 
-    /// Calls the sound type.
     package func recognizes(fileAt path: String) -> Bool { base.recognizes(fileAt: path) }
 
-    /// Calls the sound type.
     package func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata {
         try base.metadata(at: location, options: options)
     }
 
-    /// Opens a store with the fault.
     package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         var options = altered(options)
         let isReadOnly = options.isReadOnly
@@ -39,7 +32,6 @@ package struct FaultyStoreType: CompactingStoreType, ModelMatchingStoreType {
         return faulty(try base.open(location, options: options), isReadOnly: isReadOnly, isReopened: true)
     }
 
-    /// Creates a store with the fault.
     package func create(_ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions) throws(StoreError)
         -> any PersistentStore
     {
@@ -56,23 +48,19 @@ package struct FaultyStoreType: CompactingStoreType, ModelMatchingStoreType {
         return FaultyStore(store, fault: fault, isReadOnly: isReadOnly, isReopened: isReopened)
     }
 
-    /// Calls the sound type.
     package func destroy(_ location: StoreLocation) throws(StoreError) { try base.destroy(location) }
 
-    /// Replaces a store; with fault `replacesUnasked`, it always overwrites.
     package func replace(_ destination: StoreLocation, with source: StoreLocation, overwriting: Bool) throws(StoreError)
     {
         try base.replace(destination, with: source, overwriting: overwriting || fault == .replacesUnasked)
     }
 
-    /// Calls the sound type.
     package func compactWhileOpen(
         _ location: StoreLocation, options: StoreOptions, isCancelled: @escaping @Sendable () -> Bool
     ) throws(StoreError) -> Bool {
         try base.compactOpenStore(location, options: options, isCancelled: isCancelled)
     }
 
-    /// Calls the sound type.
     package func fittingModels(
         among models: [ManagedObjectModel], storeAt location: StoreLocation, options: StoreOptions
     ) throws(StoreError) -> [Int]? {

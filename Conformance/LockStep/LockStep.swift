@@ -12,7 +12,7 @@ public enum LockStep {
     public struct Summary: Sendable, CustomStringConvertible {
         /// The number of operations, including those without an effect.
         package internal(set) var operationCount = 0
-        /// The number of commits and loads that the plain model accepts, including abandoned loads.
+        /// The number of commits and loads that the plain model accepts, abandoned loads included.
         package internal(set) var writtenCount = 0
         /// The number of commits and loads that the plain model refuses, including abandoned loads.
         package internal(set) var refusedCount = 0
@@ -106,13 +106,11 @@ public enum LockStep {
 
 /// A difference between a store and the plain model.
 public struct LockStepFailure: Error, Sendable, CustomStringConvertible {
-    /// The seed of the operations.
     package let seed: UInt64
     /// The number of operations until the failure showed; 0 if no model could be created.
     package let operationNumber: Int
     /// The failure of the shortest sequence.
     package let failure: ConformanceFailure
-    /// The shortest sequence that was found.
     package let operations: [LockStepOperation]
     /// The shortest sequence as the body of a test.
     package let swiftCode: String
@@ -130,7 +128,6 @@ public struct LockStepFailure: Error, Sendable, CustomStringConvertible {
 
 /// A running sequence: the plain model, and a ``LockStepLane`` for each store.
 struct LockStepReplay {
-    /// The position and cause of a failure.
     struct Failure {
         /// The index of the fixture.
         var lane: Int

@@ -7,7 +7,7 @@ internal import RoostMigration
 /// The test must define `fixture`, and import RoostConformance, RoostCore and Foundation.
 struct LockStepCode {
     private var model: LockStepModel
-    /// Whether the stores record a digest; only then does the code expect one.
+    /// Whether the stores record a digest, which the code then expects.
     private let recordsDigest: Bool
     private var lines: [String] = []
     private var hasDeclaredChanges = false

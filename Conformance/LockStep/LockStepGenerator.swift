@@ -17,7 +17,6 @@ struct LockStepGenerator {
 
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-    /// Returns the next operation for a state.
     mutating func next(_ state: LockStepModel) -> LockStepOperation {
         switch random.below(1000) {
         case 0..<400: return change(state)
@@ -48,7 +47,7 @@ struct LockStepGenerator {
         return state.reference.records(of: entity).map(\.id).filter { $0.entity == entity.name }
     }
 
-    /// Returns an existing object, or sometimes one that does not exist.
+    /// Returns an existing object, or sometimes a missing one.
     private mutating func object(_ entity: EntityName, state: LockStepModel) -> ObjectID {
         let ids = objects(entity, state: state)
         return ids.isEmpty || random.oneIn(30) ? ObjectID(entity, key: Int64(random.below(40) + 1)) : random.pick(ids)

@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostMigration
 
-/// One store that runs in lock-step with the others and with the plain model.
+/// One store, in lock-step with other stores and the plain model.
 final class LockStepLane {
     let fixture: StoreFixture
     private let bench: Workbench
@@ -96,8 +96,9 @@ final class LockStepLane {
         }
     }
 
-    /// Requires that the store has the content of the plain model, and the same last keys, or
-    /// higher ones where keys were reserved.
+    /// Requires the content and last keys of the plain model.
+    ///
+    /// Reserved keys may raise the last keys.
     func compareContents(_ reference: ReferenceStore) throws {
         try expectEqual(try store.contents(), reference.contents, "the contents of the plain model")
         try store.view { snapshot in

@@ -3,8 +3,7 @@ internal import RoostMigration
 
 /// The effect of one operation: the action, and the result that every store must return.
 enum LockStepStep {
-    /// A change is added to the change set; `version` is the version that the change expects or
-    /// sets, or 0 for a change without a version.
+    /// A change is added to the change set; `version` is its expected or new version, or 0.
     case change(LockStepOperation, version: UInt32)
     /// No effect.
     ///
@@ -83,7 +82,6 @@ struct LockStepModel {
         }
     }
 
-    /// Applies one operation and returns its effect.
     mutating func step(_ operation: LockStepOperation) throws(StoreError) -> LockStepStep {
         switch operation {
         case .insert, .update, .delete, .requireUnchanged, .requireExisting, .requireUnreferencedDeletes, .link,

@@ -8,7 +8,6 @@ package import RoostCore
 package enum LockStepOperation: Hashable, Sendable {
     // MARK: Changes, collected until the next commit or load
 
-    /// Adds a new object.
     case insert(ObjectID, [String: Value])
     /// Replaces all values of an object, expecting its current version or a wrong one.
     case update(ObjectID, [String: Value], isStale: Bool)
@@ -20,9 +19,7 @@ package enum LockStepOperation: Hashable, Sendable {
     case requireExisting(ObjectID)
     /// Requires that nothing refers to the objects that the commit deletes.
     case requireUnreferencedDeletes
-    /// Adds a link.
     case link(Link, RelationshipName)
-    /// Removes a link.
     case unlink(Link, RelationshipName)
     /// Sets or removes a value of the user's metadata.
     case setMetadata(String, MetadataValue?)
@@ -33,14 +30,11 @@ package enum LockStepOperation: Hashable, Sendable {
     case commit
     /// Loads the gathered inserts and valid links with a bulk loader, and drops the other changes.
     case load(finishes: Bool)
-    /// Reserves keys.
     case reserveKeys(Int, EntityName)
 
     // MARK: Reading
 
-    /// Scans an entity, after a key if given.
     case scan(EntityName, after: Int64?)
-    /// Reads objects by ID.
     case read([ObjectID])
     /// Walks a to-many relationship from one object.
     case walk(RelationshipName, ObjectID)

@@ -1,9 +1,8 @@
 internal import Foundation
 internal import RoostCore
 
-/// A shrinker of failing sequences.
+/// Leaves out operations, and then parts of the remaining ones, while a sequence still fails.
 ///
-/// It leaves out operations, and then parts of the remaining ones, while the sequence still fails.
 /// Every attempt runs on new stores. Shrinking ends when nothing more can be left out, or at the
 /// deadline with the best result so far.
 struct LockStepShrinker {

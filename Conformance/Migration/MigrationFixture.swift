@@ -24,7 +24,6 @@ public import RoostCore
 public struct MigrationFixture: Sendable {
     /// The original: a closed store in one file.
     package let store: StoreLocation
-    /// The types of store.
     package let registry: StoreRegistry
 
     /// Creates a fixture without reading the store.

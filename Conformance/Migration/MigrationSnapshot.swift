@@ -39,7 +39,6 @@ public struct MigrationSnapshot: Sendable {
     /// The digest detects any later change of the content. To find the right digest, run the test
     /// with any text here: the reported difference shows the digest of the store.
     package var digest: String?
-    /// Some of the objects.
     package var objects: [ExpectedObject]
 
     /// Creates an expectation.

@@ -5,11 +5,11 @@ internal import RoostStores
 
 /// The second process of checks that involve several processes.
 ///
-/// It reads one command per line from its standard input, runs it, and answers with one line: `ok`,
-/// `ok <words>`, or `error <code> <message>`. A command without end reports its progress as `acked
-/// <n>`. The command `import` then also reads a line for each report. The process ends at the end
-/// of its input, after an error other than `StoreError`, or when a check kills it. The commands are
-/// private to the suite: program and suite must have the same version.
+/// It runs each line of its standard input as a command, and answers with one line: `ok`, `ok
+/// <words>`, or `error <code> <message>`. An endless command reports its progress as `acked <n>`,
+/// and `import` waits for answers to the reports. The process ends at the end of its input, after
+/// an error other than `StoreError`, or when a check kills it. Program and suite must have the same
+/// version.
 public final class ConformancePeer {
     private let types: [any PersistentStoreType]
     private let answer: (String) throws -> Void
@@ -61,7 +61,6 @@ public final class ConformancePeer {
             return ["\(try number(in: held, closing: false))"]
         case "commit": try commit(try integer(arguments, index: 0))
         case "commits":
-            // Runs until the process is killed.
             for number in try integer(arguments, index: 0)... {
                 try commit(number)
                 try answer("acked \(number)")
@@ -73,7 +72,6 @@ public final class ConformancePeer {
                 id, version: UInt32(clamping: try integer(arguments, index: 1)), values: ["title": "the peer's"])
             _ = try opened().commit(changes)
         case "import":
-            // Runs until the process is killed or its input ends.
             try importTracks(from: try integer(arguments, index: 0), by: try integer(arguments, index: 1))
         case "reserve":
             let keys = try opened().reserveKeys(Int(clamping: try integer(arguments, index: 0)), for: "Track")
@@ -145,13 +143,13 @@ public final class ConformancePeer {
         try loader.append(batch)
     }
 
-    /// The number of saves of an import that may be reported before the reader answers the first.
+    /// The number of reports that `import` may send without an answer.
     private static let importLead = 8
 
     /// Inserts numbered tracks in a context, saves after each `part` tracks, and reports each save.
     ///
-    /// The reader answers each report with a line. Without the answers, the import would become much
-    /// larger than the part of it that a slow reader has seen.
+    /// The reader answers each report with a line, so that the import does not outrun a slow
+    /// reader.
     private func importTracks(from first: Int64, by part: Int64) throws {
         let container = try PersistentContainer(try Store(try opened(), registry: StoreRegistry(types)))
         try container.performAndWait { context in

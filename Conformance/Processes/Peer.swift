@@ -21,8 +21,8 @@ final class Peer {
 
     /// Sends a command and returns the words of the answer after `ok`.
     ///
-    /// - Throws: The store error of the peer; a mismatch for another answer, for none within a
-    ///   minute, or for the end of the process.
+    /// - Throws: The store error of the peer, or a mismatch if no valid answer comes within a
+    ///   minute.
     @discardableResult
     func ask(_ command: String) throws -> [String] {
         try tell(command)
@@ -64,7 +64,7 @@ final class Peer {
         return number
     }
 
-    /// Kills the process without warning and waits for its end; further calls do nothing.
+    /// Kills the process and waits for its end; further calls do nothing.
     func kill() throws {
         guard !isKilled else { return }
         isKilled = true

@@ -8,7 +8,6 @@ internal import Foundation
 /// 2. lets the tests depend on it
 /// 3. names it in the ``StoreFixture``: `peer: .besideTests("MyPeer")`
 public struct PeerProgram: Sendable {
-    /// The path of the executable.
     package var path: String
     /// The arguments that make the program a peer.
     package var arguments: [String]

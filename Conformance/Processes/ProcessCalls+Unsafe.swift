@@ -14,7 +14,7 @@ enum ProcessCalls {
 
     /// Makes every write fail that would extend a file beyond this size, as a quota does.
     static func limitFileSize(to bytes: Int64) throws {
-        // SIGXFSZ would end the process. If it is ignored, the write fails as with a quota.
+        // By default, SIGXFSZ would end the process.
         signal(SIGXFSZ, SIG_IGN)
         var limit = rlimit(rlim_cur: rlim_t(bytes), rlim_max: rlim_t(bytes))
         try check(setrlimit(fileSize, &limit), call: "setrlimit(RLIMIT_FSIZE)")
@@ -34,7 +34,6 @@ enum ProcessCalls {
         try check(setuid(nobody), call: "setuid")
     }
 
-    /// Kills a process without warning.
     static func kill(_ process: pid_t) throws {
         let status = SystemCalls.kill(process)
         // The process may have just ended.

@@ -2,9 +2,7 @@ internal import Foundation
 internal import RoostCore
 internal import RoostQuery
 
-/// Registered functions that random requests call.
-///
-/// The stores and ``PlainFetch`` call them.
+/// Functions that stores and ``PlainFetch`` call in random requests.
 enum CampaignFunctions {
     typealias Function = @Sendable ([Value]) -> Value
 

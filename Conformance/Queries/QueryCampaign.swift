@@ -5,9 +5,9 @@ internal import RoostQuery
 /// Random fetch requests on stores of several types, compared with ``PlainFetch`` and
 /// ``PlainRows``.
 ///
-/// A world is a model with random indexes and random objects. Each world gets many requests. Every
-/// result must equal that of ``PlainFetch`` or ``PlainRows``. Some requests also run without
-/// indexes. For some requests, the results of related requests must agree too:
+/// A world is a model with random indexes and random objects. Each world gets many requests. Some
+/// requests also run without indexes. For some requests, the results of related requests must
+/// agree:
 ///
 /// - A predicate and its negation divide the objects.
 /// - A request with a limit and an offset gives a part of the whole result.
@@ -15,29 +15,20 @@ internal import RoostQuery
 ///
 /// All stores must refuse a meaningless request with the same code.
 package enum QueryCampaign {
-    /// The counts of a campaign.
     package struct Summary: Sendable, CustomStringConvertible {
-        /// The number of requests.
         package internal(set) var caseCount = 0
         /// The number of requests that matched some objects, but not all, or gave several rows.
         package internal(set) var dividingCount = 0
         /// The number of invalid requests, which every store refused.
         package internal(set) var refusedCount = 0
 
-        /// The numbers in one line.
         package var description: String {
             "\(caseCount) requests: \(dividingCount) chose some of the objects, \(refusedCount) were refused"
         }
     }
 
-    /// Runs `caseCount` requests in random worlds, on new stores of each fixture for each world.
+    /// Runs requests in random worlds, with new stores of each writable fixture for each world.
     ///
-    /// - Parameters:
-    ///   - fixtures: Types of stores that can be written.
-    ///   - seed: The seed of the worlds and requests.
-    ///   - caseCount: The number of requests.
-    ///   - casesPerWorld: The number of requests on the same objects.
-    /// - Returns: The numbers of requests by their outcome.
     /// - Throws: A shrunk ``QueryFailure``, or an error of creating a store.
     package static func run(
         on fixtures: [StoreFixture], seed: UInt64, caseCount: Int, casesPerWorld: Int = 250
@@ -104,8 +95,7 @@ package enum QueryCampaign {
 
     /// Requires that the first store refuses a senseless request.
     ///
-    /// For such a request, the other stores are compared only with the first one. So without this
-    /// check, a request that all stores accept would not be noticed.
+    /// The other stores are compared only with the first, so all could wrongly accept the request.
     private static func requireRefusal(
         _ answer: QueryLane.Answer, of request: RowRequest, by lane: QueryLane, in world: QueryWorld
     ) throws {
@@ -135,17 +125,15 @@ struct QueryOracle {
 /// A difference between a store and plain evaluation, between two stores, or between two answers of
 /// a store.
 package struct QueryFailure: Error, Sendable, CustomStringConvertible {
-    /// The seed of the campaign.
     package let seed: UInt64
     /// The name of the fixture.
     package let store: String
-    /// The shortest failing request that was found.
+    /// The shortest failing request.
     public let request: RowRequest
-    /// The number of objects that suffice to show the failure.
+    /// The number of objects that the failure needs.
     package let objectCount: Int
-    /// The expected and the actual answer.
     package let difference: String
-    /// The predicate of the shortest failing request.
+    /// The predicate of ``request``.
     package let text: String
     /// The predicate of the original failure.
     package let original: String
@@ -164,7 +152,6 @@ package struct QueryFailure: Error, Sendable, CustomStringConvertible {
         swiftCode = failure.swiftCode
     }
 
-    /// The whole failure as text.
     package var description: String {
         """
         \(store): \(difference)

@@ -2,7 +2,6 @@ internal import Foundation
 internal import RoostCore
 
 extension QueryGenerator {
-    /// Returns a request for rows of objects or of groups.
     mutating func rowsRequest() -> RowRequest {
         var request = RowRequest(request())
         request.sortDescriptors = []

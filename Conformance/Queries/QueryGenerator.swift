@@ -55,7 +55,7 @@ struct QueryGenerator {
     // MARK: Requests
 
     mutating func request() -> FetchRequest {
-        // Selects persons most often, because they are the most numerous objects.
+        // Selects persons most often, because they are the most numerous.
         let people = model.entities.filter { $0.layout.field("name") != nil && $0.layout.field("budget") == nil }
         let entity = random.pick(random.oneIn(3) || people.isEmpty ? model.entities : people)
         var request = FetchRequest(entity.name)
@@ -377,8 +377,8 @@ struct QueryGenerator {
         return fields.isEmpty ? nil : start.path(names + random.pick(fields))
     }
 
-    /// Returns the names of a path through to-many relationships, its destination entity, and a
-    /// function that makes the path from names.
+    /// Returns a path through to-many relationships: its names, its destination, and a function
+    /// that makes it.
     private mutating func toManyPath(
         _ scope: Scope
     ) -> (names: [String], entity: ManagedObjectModel.Entity, path: @Sendable ([String]) -> Expression)? {
@@ -407,7 +407,6 @@ struct QueryGenerator {
         return (names, entity, start.path)
     }
 
-    /// Returns an expression with several objects, and their entity.
     private mutating func objects(_ scope: Scope) -> (Expression, ManagedObjectModel.Entity)? {
         guard let (names, entity, path) = toManyPath(scope) else { return nil }
         let list = path(names)
@@ -502,7 +501,7 @@ struct QueryGenerator {
         }
     }
 
-    /// Returns an expression of an integer type, not of type boolean.
+    /// Returns an expression of an integer type.
     private mutating func integer(_ scope: Scope) -> Expression {
         switch random.below(4) {
         case 0: return .constant(.int(random.pick(QueryValues.bigIntegers)))
@@ -527,8 +526,8 @@ struct QueryGenerator {
         }
     }
 
-    /// Returns a field or constant of type date, never the constant null: a difference with null
-    /// has no known type.
+    /// Returns a field or constant of type date; not the constant null, because `null + 1` has no
+    /// type.
     private mutating func time(_ scope: Scope) -> Expression {
         if random.oneIn(2), let field = field(.date, scope: scope) { return field }
         return .constant(.date(Date(timeIntervalSinceReferenceDate: random.pick(QueryValues.seconds))))

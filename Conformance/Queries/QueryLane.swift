@@ -29,7 +29,7 @@ struct QueryLane {
         }
     }
 
-    /// Creates a store of the world's objects, and returns a snapshot of it.
+    /// Returns a snapshot of a new store with the world's objects.
     private static func snapshot(
         _ bench: Workbench, name: String, world: QueryWorld, model: ManagedObjectModel
     ) throws -> any StoreSnapshot {
@@ -46,7 +46,7 @@ struct QueryLane {
 
     /// A difference from the expected answer.
     struct Difference: Error {
-        /// The subject of the comparison; apart from numbers, it does not depend on the request.
+        /// The subject of the comparison, which differs between requests only in numbers.
         let subject: String
         let expected: String
         let actual: String
@@ -94,7 +94,7 @@ struct QueryLane {
         }
     }
 
-    /// Returns the keys of the IDs that a store returns without records, or the refusal.
+    /// Returns the keys from a request for IDs, or the refusal.
     private static func ids(_ request: RowRequest, snapshot: any StoreSnapshot) -> Answer {
         do throws(StoreError) {
             return .keys(try snapshot.objectIDs(request.fetchRequest).map(\.key))
@@ -108,8 +108,7 @@ struct QueryLane {
         throw Difference(subject: subject, expected: "\(expected)", actual: "\(actual)")
     }
 
-    /// Compares the answer with the expected one, and optionally also the answer without indexes,
-    /// the count and the IDs.
+    /// Compares the answer and, if `inEveryWay`, the answer without indexes, the count and the IDs.
     func compare(_ request: RowRequest, with expected: Answer, inEveryWay: Bool) throws {
         try expect("the answer", try answer(request), expected)
         guard inEveryWay else { return }
@@ -130,7 +129,6 @@ struct QueryLane {
         try expect("the IDs without indexes", Self.ids(request, snapshot: plain), expected)
     }
 
-    /// Compares the store's answers to related requests with each other.
     func compareRelated(_ request: RowRequest, salt: UInt64) throws {
         var all = request
         (all.fetchLimit, all.fetchOffset) = (nil, nil)

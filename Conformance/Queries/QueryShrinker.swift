@@ -5,13 +5,11 @@ internal import RoostCore
 ///
 /// It leaves out parts while the request still fails in the same way.
 struct QueryShrinker {
-    /// The shrunk failure.
     struct Failure: Error {
         let store: String
         let world: QueryWorld
         let request: RowRequest
         let difference: QueryLane.Difference
-        /// The expected answer to the request.
         let answer: QueryLane.Answer
         /// The predicate before it was shrunk.
         var original: FetchRequest.Predicate?
@@ -48,7 +46,6 @@ struct QueryShrinker {
             return (lines + expectation).joined(separator: "\n")
         }
 
-        /// The statements that compare a store's answer with the expected one.
         private var expectation: [String] {
             switch answer {
             case .keys(let keys): return ["#expect(try store.snapshot().keys(request) == \(keys))"]
@@ -73,10 +70,9 @@ struct QueryShrinker {
     private let isRefused: Bool
     private let deadline = ContinuousClock.now + .seconds(40)
 
-    /// Creates a shrinker.
+    /// Creates a shrinker for a failure of the last fixture.
     ///
-    /// The last fixture is the failing one. The first one gives the expected answer to an invalid
-    /// request.
+    /// The first fixture gives the expected answer to an invalid request.
     init(on fixtures: [StoreFixture], salt: UInt64, isRelated: Bool, isRefused: Bool) {
         (self.fixtures, self.salt, self.isRelated, self.isRefused) = (fixtures, salt, isRelated, isRefused)
     }

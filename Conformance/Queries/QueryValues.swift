@@ -46,7 +46,6 @@ struct QueryValues: Sendable {
         order = Array(Self.texts.shuffled(using: &random).prefix(14 + random.below(20)))
     }
 
-    /// Returns a value for an attribute of an object.
     mutating func stored(_ attribute: AttributeDescription, random: inout SeededGenerator) -> Value {
         switch attribute.type {
         case .string: .string(random.pick(order))

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import RoostCore
 
-/// The data for random requests: a model and the objects of a store, both generated from a seed.
+/// The data for random requests: a model and objects, generated from a seed.
 ///
-/// Any object may be removed from the list, so that a failure can be shrunk.
+/// Any object can be removed to shrink a failure.
 struct QueryWorld: Sendable {
     struct NamedLink: Hashable, Sendable {
         let relationship: RelationshipName
@@ -110,7 +110,7 @@ struct QueryWorld: Sendable {
         }
     }
 
-    /// Returns the changes that fill an empty store of one of the two models with these contents.
+    /// Returns the changes that write the world into an empty store of either model.
     func changes(for model: ManagedObjectModel) throws(StoreError) -> ChangeSet {
         var changes = ChangeSet(model: model)
         for object in objects { try changes.insert(object.id, values: object.values) }
@@ -118,7 +118,6 @@ struct QueryWorld: Sendable {
         return changes
     }
 
-    /// Returns the content for ``PlainFetch`` and ``PlainRows``.
     func graph() throws -> PlainGraph {
         var store = ReferenceStore(model: model)
         try store.commit(try changes(for: model))

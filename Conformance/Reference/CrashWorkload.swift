@@ -2,28 +2,21 @@ internal import Foundation
 package import RoostCore
 internal import RoostMigration
 
-/// Numbered transactions; the changes of each depend only on its number.
+/// Numbered transactions whose changes depend only on the number.
 ///
-/// So the content of a store shows which transaction was the last.
+/// The content of a store shows its last transaction.
 ///
-/// Transaction *n* inserts and links objects, and writes *n* into the metadata. Later ones also
-/// update, unlink and delete objects. A killed process must leave exactly the state after some
+/// Transaction *n* inserts and links objects, and writes *n* into the metadata. Later transactions
+/// also update, unlink and delete objects. A killed process must leave exactly the state after some
 /// transaction.
 package enum CrashWorkload {
     /// The metadata key that holds the number of the last transaction.
     package static let numberKey = "transaction"
 
-    /// The model of the stores.
     package static var model: ManagedObjectModel { get throws(StoreError) { try ConformanceModel.standard.get() } }
 
     /// Returns the changes of transaction `n` (1, 2, …), which require that all earlier
     /// transactions were applied.
-    ///
-    /// - Parameters:
-    ///   - n: The number.
-    ///   - model: The model of the stores, if it is not ``model``.
-    /// - Returns: The change set.
-    /// - Throws: Any error of building the model.
     package static func transaction(
         _ n: Int64, in model: ManagedObjectModel? = nil
     ) throws(StoreError) -> ChangeSet {
@@ -62,13 +55,10 @@ package enum CrashWorkload {
     /// The state after the transactions up to `number`.
     package struct State: Sendable {
         private var reference: ReferenceStore
-        /// The number of the last transaction.
         package private(set) var number: Int64 = 0
 
-        /// Creates the state of an empty store.
         package init() throws(StoreError) { self.init(model: try CrashWorkload.model) }
 
-        /// Creates the state of an empty store of a model.
         package init(model: ManagedObjectModel) { reference = ReferenceStore(model: model) }
 
         /// Applies all transactions up to `number`; does nothing if they were already applied.
@@ -81,7 +71,6 @@ package enum CrashWorkload {
 
         /// The content that a store must have.
         package var contents: StoreContents { reference.contents }
-        /// The digest that a store must have.
         package var digest: StoreDigest { reference.digest }
     }
 
@@ -94,7 +83,7 @@ package enum CrashWorkload {
     /// Returns the number of the transaction whose state a snapshot shows: 0 for an empty store,
     /// nil for another state.
     ///
-    /// It is fast enough for many snapshots, because it reads no large values.
+    /// It reads no large values, so it is fast.
     package static func number(in snapshot: any StoreSnapshot) throws(StoreError) -> Int64? {
         let tracks = try snapshot.objects(of: "Track")
         guard let last = tracks.last?.id.key else { return try snapshot.count(FetchRequest("Account")) == 0 ? 0 : nil }

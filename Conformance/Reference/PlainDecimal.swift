@@ -65,7 +65,7 @@ enum PlainDecimal {
 
     /// Carries until every digit is 0 … 9.
     ///
-    /// Returns false, and changes nothing, if the number is negative.
+    /// Returns false without a change if the number is negative.
     private static func carry(_ digits: inout [Int]) -> Bool {
         var (carried, carry) = (digits, 0)
         for index in carried.indices {

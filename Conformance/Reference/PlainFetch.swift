@@ -35,7 +35,6 @@ struct PlainFetch {
         return found.map(\.object)
     }
 
-    /// Returns the keys of the objects of a request.
     func keys(_ request: FetchRequest) throws(StoreError) -> [Int64] {
         try objects(request).map(\.id.key).dropFirst(request.fetchOffset ?? 0).prefix(request.fetchLimit ?? .max)
             .map { $0 }

@@ -2,7 +2,6 @@ internal import RoostCore
 
 /// The objects of a store and the destinations of their relationships, for ``PlainPredicate``.
 struct PlainGraph {
-    /// One object with its decoded values.
     struct Object {
         let id: ObjectID
         let entity: ManagedObjectModel.Entity
@@ -16,7 +15,6 @@ struct PlainGraph {
     /// order.
     private var destinations: [Int: [Int64: [ObjectID]]] = [:]
 
-    /// Reads the contents of a reference store.
     init(_ store: ReferenceStore) throws(StoreError) {
         model = store.model
         for (root, records) in store.objects {

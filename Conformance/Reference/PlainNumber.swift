@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// The numbers of predicates: their comparison by value across types, and their arithmetic.
+/// The comparison of numbers across types, and their arithmetic.
 enum PlainNumber {
     /// Returns −1, 0 or 1; nil if either side is NaN or not a number.
     static func order(_ left: Value, _ right: Value) -> Int? {
@@ -284,9 +284,9 @@ enum PlainNumber {
         return .decimal(sum)
     }
 
-    /// Returns the order of two numbers that compare as equal, by their decimal texts.
+    /// Returns the order of two equal numbers by their decimal texts.
     ///
-    /// Sorting uses this order for numbers that compare as equal although their digits differ.
+    /// Sorting needs this order, because the digits of equal numbers may differ.
     static func orderAsWritten(_ left: Value, _ right: Value) -> Int {
         guard let a = written(left), let b = written(right) else { return 0 }
         return a < b ? -1 : (a == b ? 0 : 1)

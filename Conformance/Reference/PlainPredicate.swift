@@ -6,8 +6,7 @@ internal import RoostQuery
 /// A second, simple definition of predicate and expression semantics on decoded values.
 ///
 /// Checks compare the results of stores with its results. It resolves paths with the code of the
-/// engines, but evaluates predicates with its own code. It also evaluates requests that stores must
-/// refuse.
+/// engines, but evaluates predicates itself. It also evaluates requests that stores must refuse.
 struct PlainPredicate {
     /// The result of an expression: one value or many.
     enum Result {
@@ -53,7 +52,6 @@ struct PlainPredicate {
 
     // MARK: Predicates
 
-    /// Returns whether an object meets the predicate.
     func matches(_ predicate: FetchRequest.Predicate, scope: Scope) throws(StoreError) -> Bool {
         switch predicate {
         case .constant(let truth): return truth
@@ -137,7 +135,6 @@ struct PlainPredicate {
 
     // MARK: Expressions
 
-    /// Returns the value or the values of an expression for an object.
     func value(_ expression: FetchRequest.Expression, scope: Scope) throws(StoreError) -> Result {
         switch expression {
         case .constant(let value): return .one(value)

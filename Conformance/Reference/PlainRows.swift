@@ -78,9 +78,9 @@ struct PlainRows {
         return Array(result.dropFirst(request.fetchOffset ?? 0).prefix(request.fetchLimit ?? .max))
     }
 
-    /// Returns the value with root entities as the entities of its object IDs.
+    /// Returns the value with root entities in its object IDs.
     ///
-    /// Two IDs of one object are then equal, even if they name different entities.
+    /// All IDs of an object are then equal.
     private func named(_ value: Value) -> Value {
         switch value {
         case .objectID(let id):
@@ -145,8 +145,8 @@ struct PlainRows {
 
     /// Returns the value of a column for a group.
     ///
-    /// Evaluates aggregates over all objects of the group, and other parts of the expression on its
-    /// first object. The arguments of a function become constants before the function is evaluated.
+    /// Evaluates aggregates over all objects of the group, and other parts of the expression on the
+    /// group's first object.
     private func value(
         _ expression: FetchRequest.Expression, of group: [PlainPredicate.Scope], entity: Int,
         request: RowRequest, columns: [Value]

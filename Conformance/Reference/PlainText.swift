@@ -3,7 +3,7 @@ internal import RoostCore
 
 /// The text operations of predicates, based on Foundation and lists of code points.
 ///
-/// It caches folded texts and compiled patterns, because the same texts occur repeatedly.
+/// It caches folded texts and compiled patterns.
 final class PlainText {
     private struct Folding: Hashable {
         let text: [UInt8]
@@ -125,8 +125,7 @@ final class PlainText {
                 case (.digits(let a), .digits(let b)):
                     a.count == b.count ? PlainValue.order(a, b) : (a.count < b.count ? -1 : 1)
                 case (.scalar(let a), .scalar(let b)): a == b ? 0 : (a < b ? -1 : 1)
-                // A number compares with another character as its digits do. All ten digits compare
-                // alike, because no other character is between them.
+                // No other character is between the ten digits, so the digits of the number do not matter.
                 case (.digits, .scalar(let b)): b > 0x39 ? -1 : 1
                 case (.scalar(let a), .digits): a < 0x30 ? -1 : 1
                 }

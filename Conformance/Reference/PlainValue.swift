@@ -10,8 +10,8 @@ struct PlainValue {
 
     /// Returns whether two values are equal.
     ///
-    /// Two nulls are equal, and NaN equals nothing. Object IDs are equal if their entities have the
-    /// same root entity and their keys are equal.
+    /// Two nulls are equal, and NaN equals nothing. Object IDs are equal if their root entities and
+    /// keys are equal.
     func equal(_ left: Value, right: Value, options: FetchRequest.Comparison.Options) -> Bool {
         if left.isNull || right.isNull { return left.isNull && right.isNull }
         if let a = left.plainText, let b = right.plainText {
@@ -38,7 +38,7 @@ struct PlainValue {
 
     /// Returns the order of two values: −1, 0 or 1.
     ///
-    /// Texts are ordered by code point, data and UUIDs by byte, and dates and numbers by number.
+    /// Texts are ordered by code point, data and UUIDs by byte, and dates and numbers by value.
     /// Returns nil if the values have no order, for example nulls, NaN and values of different
     /// kinds.
     static func order(_ left: Value, _ right: Value) -> Int? {

@@ -6,13 +6,11 @@ internal import RoostMigration
 /// It defines the effect of a change set, the reasons to refuse it, and the resulting content. It
 /// is slow, and keeps its content in dictionaries, not on disk.
 public struct ReferenceStore: Sendable {
-    /// The model.
     package let model: ManagedObjectModel
     /// The objects by the number of their root entity, then by key.
     package private(set) var objects: [Int: [Int64: Record]] = [:]
     /// The links by the number of the relationship that owns them, then by source and target.
     package private(set) var links: [Int: [Ends: Link]] = [:]
-    /// The user's metadata.
     package private(set) var userMetadata: [String: MetadataValue] = [:]
     /// The number of commits that changed anything.
     package private(set) var commitCount = 0
@@ -23,7 +21,6 @@ public struct ReferenceStore: Sendable {
     /// A link that is removed and added again counts as a change.
     private var isChanged = false
 
-    /// The two objects that a link connects.
     package struct Ends: Hashable, Sendable {
         let source, target: Int64
     }
@@ -47,7 +44,6 @@ public struct ReferenceStore: Sendable {
         return contents
     }
 
-    /// The digest of a store with this content.
     package var digest: StoreDigest {
         var tally = StoreTally(model: model)
         for records in objects.values {
@@ -63,7 +59,7 @@ public struct ReferenceStore: Sendable {
 
     /// Returns the record of an object, or nil.
     ///
-    /// An ID with a superentity of the object's entity does not find the object.
+    /// The ID must name the object's own entity.
     package func record(_ id: ObjectID) -> Record? {
         guard let entity = model.entity(id.entity), let record = objects[entity.root]?[id.key], record.id == id else {
             return nil
@@ -90,7 +86,6 @@ public struct ReferenceStore: Sendable {
         }
     }
 
-    /// Returns whether a relationship has a link with the source and target of `link`.
     package func hasLink(_ link: Link, of relationship: Int) -> Bool {
         links[relationship]?[Ends(source: link.source, target: link.target)] != nil
     }
@@ -253,8 +248,8 @@ public struct ReferenceStore: Sendable {
 
     /// Returns whether a link would connect a remaining object with a deleted one.
     ///
-    /// Does not count links that the change set removes. If the relationship has no inverse, does
-    /// not count links of a deleted source either.
+    /// Ignores links that the change set removes and, without an inverse, links of a deleted
+    /// source.
     private func hasLinksThatStay(_ changes: ChangeSet) -> Bool {
         let deleted = Set(changes.deletes.map { [Int64(root(of: $0.id)), $0.id.key] })
         return model.linkRelationships.contains { relationship in

@@ -75,14 +75,9 @@ extension SampleGraph {
             relationships: [.toOne("relative", to: "Party"), .toMany("picks", to: "Track")]),
     ]
 
-    /// Returns a value for every stored attribute of an entity, at random or at a limit of its
-    /// type.
+    /// Returns random or extreme values for the stored attributes of an entity.
     ///
-    /// - Parameters:
-    ///   - entity: The entity; relationships get no value.
-    ///   - random: The random number generator.
-    ///   - nullOneIn: On average, one of this number of values is null; nil for no nulls.
-    /// - Returns: The values by name; nulls are left out.
+    /// On average, one of `nullOneIn` values is null, and is left out.
     package static func randomValues(
         for entity: ManagedObjectModel.Entity, using random: inout SeededGenerator, nullOneIn: Int?
     ) -> [String: Value] {
@@ -139,10 +134,9 @@ extension SampleGraph {
         }
     }
 
-    /// Returns a random double: in half of the calls random bits, otherwise a special or small
-    /// number.
+    /// Returns random bits in half of the calls, otherwise a special or small number.
     ///
-    /// Random bits can be NaNs with payloads, and denormals.
+    /// Random bits can be denormals and NaNs with payloads.
     private static func randomDouble(_ random: inout SeededGenerator) -> Double {
         random.oneIn(2)
             ? Double(bitPattern: random.next())
@@ -154,8 +148,7 @@ extension SampleGraph {
     }
 
     static func bytes(_ count: Int, random: inout SeededGenerator) -> Data {
-        // The first number is not used, but without it, the seeds of earlier failures would give
-        // other data.
+        // The first number is skipped, so that the seeds of earlier failures keep their data.
         _ = random.next()
         var data = Data(capacity: count + 7)
         while data.count < count {

@@ -5,30 +5,22 @@ package import RoostCore
 /// and specimens of every attribute type.
 ///
 /// Every object depends only on its entity, its key, the seed and the number of objects. So a
-/// library of any size can be generated in batches, in constant memory. A seed and a number of
-/// objects always give the same library. The library has features that a copy must preserve:
+/// library of any size can be generated in batches, in constant memory. The library has features
+/// that a copy must preserve:
 ///
 /// - inheritance and composites
 /// - ordered and unordered many-to-many relationships
 /// - a relationship that is its own inverse, and one without inverse
 /// - ordered and unordered to-many relationships with a to-one inverse
 package struct SampleGraph: Sendable {
-    /// The seed of all content.
     package let seed: UInt64
-    /// The number of objects.
     package let objectCount: Int
-    /// The model of the library.
     package let model: ManagedObjectModel
     private let counts: Counts
 
     /// Creates the description of a library with typical proportions and at least 10 objects.
     ///
-    /// - Parameters:
-    ///   - seed: The seed of all content.
-    ///   - objectCount: The number of objects.
-    ///   - hasConstraints: Whether the model has uniqueness constraints. The objects satisfy them
-    ///     in any case.
-    /// - Throws: Errors of creating the model.
+    /// The objects satisfy the uniqueness constraints even without `hasConstraints`.
     package init(seed: UInt64, objectCount: Int, hasConstraints: Bool = true) throws(StoreError) {
         self.seed = seed
         self.objectCount = max(10, objectCount)
@@ -52,7 +44,6 @@ package struct SampleGraph: Sendable {
         var parties: Int { artists + listeners }
     }
 
-    /// The model of the library.
     package static let model: Result<ManagedObjectModel, StoreError> = {
         do throws(StoreError) { return .success(try makeModel()) } catch { return .failure(error) }
     }()
@@ -137,7 +128,7 @@ package struct SampleGraph: Sendable {
         }
     }
 
-    /// Writes the library into a store by commits with at most this number of objects or links.
+    /// Writes the library into a store by commits of at most `objectsPerCommit` objects or links.
     package func commit(into store: any PersistentStore, objectsPerCommit: Int) throws {
         precondition(objectsPerCommit > 0, "a commit needs at least one object")
         var changes = ChangeSet(model: store.model)

@@ -24,9 +24,8 @@ final class Background<Result: Sendable>: Sendable {
 
     var isDone: Bool { outcome.withLock { $0 != nil } }
 
-    /// Returns the result.
-    ///
-    /// A minute without a result is a failure, so that a deadlock does not stop the whole suite.
+    /// Returns the result, or fails after a minute, so that a deadlock does not stop the whole
+    /// suite.
     func value() throws -> Result {
         guard done.wait(timeout: .now() + 60) == .success, let result = outcome.withLock({ $0 }) else {
             throw Mismatch(expected: "the other thread comes to an end", actual: "nothing for 60 seconds")

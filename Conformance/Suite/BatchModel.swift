@@ -3,8 +3,7 @@ internal import RoostCore
 
 /// The model of the checks of batch requests.
 ///
-/// It has relationships with every delete rule, mandatory and optional relationships, and
-/// relationships without inverse.
+/// Its relationships have every delete rule; some are mandatory, some have no inverse.
 enum BatchModel {
     /// Returns the model, without uniqueness constraints if the fixture does not support them.
     static func make(for fixture: StoreFixture) throws -> ManagedObjectModel {
@@ -14,7 +13,7 @@ enum BatchModel {
 
     /// Returns the model with other defaults and delete rules.
     ///
-    /// The model is compatible with that of ``make(for:)``, because version hashes include neither.
+    /// Version hashes include neither, so the models are compatible.
     static func laterProgram(for fixture: StoreFixture) throws -> ManagedObjectModel {
         var entities = fixture.keepsConstraints ? entities : entities.map(ConformanceModel.withoutConstraints)
         for (index, entity) in entities.enumerated() {

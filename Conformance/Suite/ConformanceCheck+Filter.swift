@@ -16,7 +16,6 @@ extension FaultyStoreType.Fault {
 }
 
 extension String {
-    /// Returns whether the text contains `filter` or, if `filter` has asterisks, matches it.
     fileprivate func isFound(by filter: String) -> Bool {
         let parts = filter.split(separator: "*", omittingEmptySubsequences: false)
         guard let first = parts.first, let last = parts.last, parts.count > 1 else { return contains(filter) }

@@ -2,8 +2,8 @@ internal import Foundation
 internal import RoostCore
 
 extension ConformanceCheck {
-    /// Checks the behavior of a store without a capability, for example that calls that require it
-    /// fail and change nothing.
+    /// Checks a store without a capability: for example, calls that need it fail and change
+    /// nothing.
     static func runOpposite(of capability: StoreCapability, on bench: Workbench) throws {
         switch capability {
         case .writing: try checkRefusedWriting(on: bench)

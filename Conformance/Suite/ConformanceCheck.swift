@@ -2,8 +2,7 @@ package import RoostCore
 
 /// One behavior of the store contract that can be checked on any backend.
 ///
-/// The ID never changes once released, because exclusions and bug reports refer to it. ``all``
-/// holds every check.
+/// The ID never changes once released, because exclusions and bug reports refer to it.
 public struct ConformanceCheck: Sendable, CustomStringConvertible {
     /// The stable name: `group.subject` or `group.subject.detail`.
     public let id: String
@@ -11,19 +10,16 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     public let behavior: String
     /// The capabilities that a store needs for the behavior to apply.
     ///
-    /// If one of these is missing, the opposite is checked. ``missingCapability(on:)`` makes two
-    /// exceptions.
+    /// If one is missing, the opposite is checked; ``missingCapability(on:)`` makes two exceptions.
     package let needs: [StoreCapability]
     private let stores: Stores
     private let body: @Sendable (Workbench) throws -> Void
 
-    /// The stores that a check works on.
     enum Stores {
         /// Stores that the check creates and writes itself.
         case new
         /// A sample, which a fixture may provide.
         case sample
-        /// The check needs no store.
         case none
     }
 
@@ -40,9 +36,8 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
 
     private var isAboutProcesses: Bool { id.hasPrefix("processes.") }
 
-    /// Returns the first capability in ``needs`` that the fixture's stores lack.
-    ///
-    /// Returns nil if the check runs as written.
+    /// Returns the first needed capability that the stores lack, or nil if the check runs as
+    /// written.
     package func missingCapability(on fixture: StoreFixture) -> StoreCapability? {
         needs.first { capability in
             switch capability {
@@ -58,9 +53,9 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
 
     /// Runs the check in its own directory, or the opposite check if the stores lack a capability.
     ///
-    /// Afterwards, except after an opposite, the stores that the check left open must have no
-    /// damage, and a recorded tally must equal the computed one. A check that the fixture excludes
-    /// must fail; see ``ConformanceExclusion``.
+    /// Afterwards, unless the opposite ran, open stores must have no damage, and recorded tallies
+    /// must equal computed ones. A check that the fixture excludes must fail; see
+    /// ``ConformanceExclusion``.
     /// - Throws: ``ConformanceFailure`` if the check fails without an exclusion or passes despite
     ///   one, or if an exclusion of the fixture is invalid.
     public func run(on fixture: StoreFixture) throws(ConformanceFailure) {
@@ -118,7 +113,7 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     /// Returns the check with this ID, or nil.
     public static func named(_ id: String) -> ConformanceCheck? { all.first { $0.id == id } }
 
-    /// Every check, in the order in which reports list them.
+    /// Every check, in the order of reports.
     public static let all: [ConformanceCheck] = [
         opening, metadata, values, identity, changes, versions, references, constraints, links, derived, inheritance,
         snapshots,
@@ -135,12 +130,9 @@ public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
     package let check: String
     /// The name of the fixture.
     package let store: String
-    /// The expected behavior.
     package let expected: String
-    /// The actual behavior.
     package let actual: String
 
-    /// Creates a failure.
     package init(check: String, store: String, expected: String, actual: String) {
         (self.check, self.store, self.expected, self.actual) = (check, store, expected, actual)
     }

@@ -4,10 +4,9 @@ internal import RoostCore
 ///
 /// An excluded check is still run:
 ///
-/// - While it fails, it is reported as excluded with the reason, and not as a failure.
+/// - While it fails, it is reported as excluded, with the reason.
 /// - Once it passes, it is reported as a failure, so that the exclusion is removed.
 public struct ConformanceExclusion: Sendable, Hashable {
-    /// The ID of the check.
     package let check: String
     /// The reason why stores fail the check: a sentence for readers of the report.
     package let reason: String
@@ -21,8 +20,6 @@ public struct ConformanceExclusion: Sendable, Hashable {
 
 extension StoreFixture {
     /// Fails unless each exclusion names a check of the suite, only once, and gives a reason.
-    ///
-    /// Every run calls this first, so that a mistaken exclusion is noticed.
     package func requireSoundExclusions() throws(ConformanceFailure) {
         var seen: Set<String> = []
         for exclusion in exclusions {

@@ -92,7 +92,6 @@ package enum ConformanceModel {
         EntityDescription("Dog", superentity: "Animal", attributes: [.init("trait", type: .string)]),
         EntityDescription("Robot", superentity: "Being", attributes: [.init("trait", type: .integer64)]),
 
-        // Uniqueness constraints.
         EntityDescription(
             "Account",
             attributes: [

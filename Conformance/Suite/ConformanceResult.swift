@@ -2,9 +2,7 @@ package import RoostCore
 
 /// The result of one check on one type of store.
 package struct ConformanceResult: Sendable {
-    /// The outcomes of a check.
     package enum Outcome: Sendable {
-        /// The store has the behavior.
         case passed
         /// The store lacks this capability and has the opposite behavior.
         case passedAsOpposite(StoreCapability)
@@ -15,21 +13,16 @@ package struct ConformanceResult: Sendable {
         case failed(ConformanceFailure)
     }
 
-    /// The check.
     package let check: ConformanceCheck
     /// The name of the fixture.
     package let store: String
-    /// The outcome.
     package let outcome: Outcome
-    /// The duration of the check.
     package let seconds: Double
 
-    /// Creates a result.
     package init(_ check: ConformanceCheck, store: String, outcome: Outcome, seconds: Double) {
         (self.check, self.store, self.outcome, self.seconds) = (check, store, outcome, seconds)
     }
 
-    /// Whether the outcome is ``Outcome/failed(_:)``.
     package var isFailure: Bool {
         if case .failed = outcome { return true }
         return false
@@ -38,7 +31,6 @@ package struct ConformanceResult: Sendable {
 
 /// The number of checks with each outcome.
 package struct ConformanceCounts: Sendable, Hashable, CustomStringConvertible {
-    /// The number of checks that passed as written.
     package private(set) var passed = 0
     /// The number of checks that passed as opposites, because the store lacks a capability.
     package private(set) var opposites = 0
@@ -47,7 +39,6 @@ package struct ConformanceCounts: Sendable, Hashable, CustomStringConvertible {
     /// The number of all other failures.
     package private(set) var failed = 0
 
-    /// Counts results.
     package init(_ results: some Sequence<ConformanceResult>) {
         for result in results {
             switch result.outcome {
@@ -59,7 +50,6 @@ package struct ConformanceCounts: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The number of all checks.
     package var total: Int { passed + opposites + excluded + failed }
 
     /// A line such as `150 checks: 144 passed, 3 passed as opposites, 1 excluded, 2 failed`.

@@ -66,7 +66,6 @@ extension ConformanceRunner {
 
         """
 
-    /// A run with the settings from the arguments.
     private struct Run {
         private var format = ConformanceReport.Format.text
         private var detail = ConformanceReport.Detail.usual
@@ -194,8 +193,8 @@ extension ConformanceReport.Format {
 }
 
 extension ConformanceCheck {
-    /// Returns the checks that match any filter, in the order of ``all``; all checks if there are
-    /// no filters.
+    /// Returns the checks that match any filter, in the order of ``all``; all checks without
+    /// filters.
     ///
     /// - Throws: ``ConformanceArgumentError`` for a filter without a match.
     package static func matching(_ filters: [String]) throws(ConformanceArgumentError) -> [ConformanceCheck] {
@@ -211,7 +210,6 @@ extension ConformanceCheck {
 }
 
 extension StoreFixture {
-    /// Returns a copy of the fixture with another program for a second process.
     fileprivate func with(peer: PeerProgram?) -> StoreFixture {
         StoreFixture(
             type, name: name, keepsClosedStores: keepsClosedStores, exclusions: exclusions,

@@ -5,8 +5,8 @@ public enum ConformanceRunner {
     /// The files of a check are removed before `report` is called. An error of `report` ends the
     /// run.
     ///
-    /// - Throws: ``ConformanceFailure`` before the first check if an exclusion names an unknown
-    ///   check, is repeated, or has no reason; any error of `report`.
+    /// - Throws: ``ConformanceFailure`` before the first check if an exclusion is invalid; any
+    ///   error of `report`.
     package static func run(
         _ checks: [ConformanceCheck] = ConformanceCheck.all, on fixtures: [StoreFixture],
         report: (ConformanceResult) throws -> Void = { _ in }

@@ -15,8 +15,6 @@ package enum CrossStoreChecks {
     /// Copies a sample library from a store of `source` to a store of `target`, and compares both.
     ///
     /// The copy uses only the store contract.
-    ///
-    /// - Throws: ``ConformanceFailure``.
     package static func copy(from source: StoreFixture, to target: StoreFixture, seed: UInt64, objectCount: Int = 500)
         throws(ConformanceFailure)
     {
@@ -77,7 +75,7 @@ package enum CrossStoreChecks {
 
 /// A minimal copy of one store into another of the same model.
 ///
-/// It omits the additional work of a conversion, for example verification.
+/// It omits the other work of a conversion, such as verification.
 package enum StoreCopy {
     /// Copies all records, links and last keys, and returns the tally of the target.
     @discardableResult

@@ -4,7 +4,6 @@ internal import RoostMigration
 /// A text that the checks store, and that must not appear in an error message.
 let plantedSecret = "tr0ub4dor-secret"
 
-/// Fails unless the condition holds.
 func expect(_ condition: Bool, _ expected: String, otherwise actual: @autoclosure () -> String = "it is not so") throws
 {
     guard condition else { throw Mismatch(expected: expected, actual: actual()) }

@@ -7,7 +7,6 @@ internal import RoostMigration
 /// a crash interrupted. So it may open without its last commits. The history has the content that
 /// the store must then show.
 struct FileHistory {
-    /// The state of a store after a commit.
     struct State {
         fileprivate let bytes: [UInt8]
         let contents: StoreContents
@@ -34,7 +33,7 @@ struct FileHistory {
         states.removeAll { $0.bytes.isEmpty || !bytes.starts(with: $0.bytes) }
     }
 
-    /// The file size in bytes after each commit of this history.
+    /// The file size in bytes after each commit.
     var ends: [Int] { states.map(\.bytes.count) }
 
     /// Returns the allowed state of a store whose file was changed to `bytes`: the state after the

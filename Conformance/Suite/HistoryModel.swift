@@ -56,7 +56,6 @@ final class CheckClock: Sendable {
 }
 
 extension Workbench {
-    /// Creates a store that records its changes.
     func createRecording(
         name: String = "store", clock: CheckClock? = nil, configure: (inout StoreOptions) -> Void = { _ in }
     ) throws -> any PersistentStore {

@@ -69,7 +69,6 @@ struct OpenSample {
         entries(of: entity).compactMap { $0.values[property] }.filter { !$0.isNull }
     }
 
-    /// Returns the operators that compare attributes of a type.
     func operators(for type: AttributeType) -> [FetchRequest.Comparison.Operator] {
         let orders: [FetchRequest.Comparison.Operator] = [
             .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .isIn,

@@ -2,10 +2,8 @@
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// Creates a generator with a seed.
     package init(seed: UInt64) { state = seed }
 
-    /// Returns the next 64 bits.
     package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var z = state

@@ -3,7 +3,7 @@ package import RoostCore
 
 /// The content of the samples that the suite creates: a small, fixed library of music.
 ///
-/// Stores of every type can hold it, those of Core Data included. It has:
+/// Stores of every type can hold it, even Core Data stores. It has:
 ///
 /// - inheritance, and an entity without objects
 /// - attributes of the scalar types, with nulls
@@ -24,7 +24,6 @@ package enum StandardSample {
         return [try inserts(model), try links(model), try laterChanges(model)]
     }
 
-    /// The model of the library.
     package static let model: Result<ManagedObjectModel, any Error> = Result {
         try ManagedObjectModel(entities: [
             EntityDescription("Party", attributes: [.init("name", type: .string), .init("since", type: .date)]).with {

@@ -3,7 +3,6 @@ internal import RoostMigration
 
 /// An object that was read from a store.
 package struct StoredObject: Hashable, Sendable {
-    /// The ID of the object.
     package var id: ObjectID
     /// The number of times that the object was written.
     package var version: UInt32
@@ -26,10 +25,8 @@ package struct StoreContents: Sendable {
     package var objects: [Int: [StoredObject]] = [:]
     /// The links by the number of the relationship that owns them, in the order of the store.
     package var links: [Int: [Link]] = [:]
-    /// The user's metadata.
     package var userMetadata: [String: MetadataValue] = [:]
 
-    /// Creates empty contents.
     package init() {}
 
     /// Reads the objects and links of a snapshot, but not the metadata.
@@ -41,7 +38,7 @@ package struct StoreContents: Sendable {
         }
     }
 
-    /// Returns the first difference in one line, or nil if both are equal and in the same order.
+    /// Returns the first difference in one line, or nil if the contents and their order are equal.
     package func difference(from expected: StoreContents, comparingVersions: Bool = true) -> String? {
         for root in Set(objects.keys).union(expected.objects.keys).sorted() {
             let (mine, theirs) = (objects[root] ?? [], expected.objects[root] ?? [])
@@ -78,8 +75,8 @@ package struct StoreContents: Sendable {
         for name in Set(mine.keys).union(theirs.keys).sorted() where mine[name] ?? .null != theirs[name] ?? .null {
             return "\(a.id).\(name) is \(mine[name] ?? .null), not \(theirs[name] ?? .null)"
         }
-        // Some differences, such as signaling NaNs of floats, show only in the bytes. The first 12
-        // bytes are left out: the version, and the checksum, which depends on it.
+        // Some differences, such as signaling NaNs of floats, show only in the bytes. The first 12 bytes are left out:
+        // the version and the checksum.
         if a.record.bytes.dropFirst(12) != b.record.bytes.dropFirst(12) {
             return "\(a.id) has other bytes than expected"
         }
@@ -96,13 +93,10 @@ extension StoreSnapshot {
     /// Returns the existing objects with these IDs.
     package func objects(with ids: [ObjectID]) throws(StoreError) -> [StoredObject] { try drain(records(with: ids)) }
 
-    /// Returns the objects of a request.
     package func objects(_ request: FetchRequest) throws(StoreError) -> [StoredObject] { try drain(fetch(request)) }
 
-    /// Returns the keys of the objects of a request.
     package func keys(_ request: FetchRequest) throws(StoreError) -> [Int64] { try objects(request).map(\.id.key) }
 
-    /// Returns the links of a relationship after `link`.
     package func allLinks(of relationship: RelationshipName, after link: Link? = nil) throws(StoreError) -> [Link] {
         try drain(links(of: relationship, after: link))
     }
@@ -112,7 +106,6 @@ extension StoreSnapshot {
         try drain(links(of: relationship, from: id)).map(\.target)
     }
 
-    /// Returns the object with this ID, or nil.
     package func object(_ id: ObjectID) throws(StoreError) -> StoredObject? {
         var batch = RecordBatch(model: model)
         return try record(with: id, into: &batch) ? StoredObject(batch.record(at: 0)) : nil
@@ -143,7 +136,6 @@ extension PersistentStore {
         return try body(snapshot)
     }
 
-    /// Commits the changes that `body` puts into a change set.
     @discardableResult
     func change(_ body: (inout ChangeSet) throws -> Void) throws -> CommitReceipt {
         var changes = ChangeSet(model: model)
@@ -158,7 +150,6 @@ extension PersistentStore {
         return contents
     }
 
-    /// Returns the recorded tally, or fails if it is nil.
     func recordedTally() throws -> StoreTally {
         try view { try require(try $0.recordedTally(), "a recorded tally, which capability 'digest' promises") }
     }

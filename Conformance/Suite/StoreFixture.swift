@@ -6,17 +6,14 @@ public import RoostCore
 /// In most tests it is one line: `StoreFixture(MyStoreType())`. Every run of a check gets a new
 /// directory. ``makeLocation`` must return a location that no other run uses.
 public struct StoreFixture: Sendable, CustomStringConvertible, Adjustable {
-    /// The name in reports.
     package let name: String
-    /// The type under test.
     package let type: any PersistentStoreType
     /// The options for creating and opening stores; checks change the options that they examine.
     public var options = StoreOptions()
     /// Whether a closed store can be opened again in the same process.
     ///
-    /// True with capability `persistence`; otherwise the value passed to the initializer.
+    /// Always true with capability `persistence`.
     package let keepsClosedStores: Bool
-    /// The checks that the stores are known to fail.
     package let exclusions: [ConformanceExclusion]
     /// The program for a second process; without it, checks of processes fail with a message.
     package let peer: PeerProgram?
@@ -50,9 +47,7 @@ public struct StoreFixture: Sendable, CustomStringConvertible, Adjustable {
         makeLocation = { StoreLocation(type: typeName, path: "\($0)/\($1)") }
     }
 
-    /// The capabilities of the stores.
     package var capabilities: StoreCapabilities { type.capabilities }
-    /// Whether models may have uniqueness constraints.
     var keepsConstraints: Bool { capabilities.contains(.uniquenessConstraints) }
     /// The name.
     public var description: String { name }

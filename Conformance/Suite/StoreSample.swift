@@ -2,16 +2,15 @@ public import RoostCore
 
 /// A store with known content for the checks of reading.
 ///
-/// A type that cannot write provides a sample with its ``StoreFixture``, so that its reading can be
-/// checked. Other types need no sample, because the suite writes one (`StandardSample`). The checks
-/// cover only what the sample contains, so it should have:
+/// A type that cannot write provides a sample with its ``StoreFixture``. Other types need no
+/// sample, because the suite writes one (`StandardSample`). The checks cover only what the sample
+/// contains, so it should have:
 ///
 /// - several entities and subentities
 /// - attributes of every type, with nulls
 /// - links of every kind
 /// - more objects of one entity than a batch holds (`RecordBatch.capacityCount`)
 public struct StoreSample: Sendable {
-    /// The location of the store.
     package let location: StoreLocation
     /// The options for opening the store, instead of the fixture's options.
     package let options: StoreOptions

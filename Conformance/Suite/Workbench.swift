@@ -5,9 +5,7 @@ package import RoostCore
 ///
 /// ``discard()`` closes and removes everything, even after a failure.
 package final class Workbench {
-    /// The fixture under test.
     package let fixture: StoreFixture
-    /// The directory of this run.
     package let directory: String
     /// The default model of checks.
     package let model: ManagedObjectModel
@@ -16,15 +14,13 @@ package final class Workbench {
     private var peers: [Peer] = []
 
     /// Creates an empty directory for a run.
-    ///
-    /// - Throws: The errors of ``requireTemporaryDirectory()`` and of the model.
     package init(_ fixture: StoreFixture) throws {
         self.fixture = fixture
         model = try ConformanceModel.standard(for: [fixture])
         directory = try Self.makeDirectory()
     }
 
-    /// Checks that directories for runs can be created in the directory for temporary files.
+    /// Checks that runs can create directories in the directory for temporary files.
     ///
     /// - Throws: `missingDirectory`, `permissionDenied`.
     package static func requireTemporaryDirectory() throws(StoreError) {
@@ -49,10 +45,8 @@ package final class Workbench {
         }
     }
 
-    /// The type under test.
     package var type: any PersistentStoreType { fixture.type }
 
-    /// Returns the location of the store with this name.
     package func location(_ name: String = "store") -> StoreLocation {
         let location = fixture.makeLocation(directory, name)
         if !urls.contains(location) { urls.append(location) }
@@ -68,7 +62,6 @@ package final class Workbench {
         try SampleGraph(seed: seed, objectCount: objectCount, hasConstraints: fixture.keepsConstraints)
     }
 
-    /// Creates an empty store.
     package func create(
         _ model: ManagedObjectModel? = nil, name: String = "store", configure: (inout StoreOptions) -> Void = { _ in }
     ) throws -> any PersistentStore {
@@ -79,7 +72,6 @@ package final class Workbench {
         return store
     }
 
-    /// Opens an existing store.
     package func open(
         name: String = "store", configure: (inout StoreOptions) -> Void = { _ in }
     ) throws -> any PersistentStore {
@@ -97,7 +89,6 @@ package final class Workbench {
         try openApart(location: location(name), configure: configure)
     }
 
-    /// Opens the store at a location as ``openApart(name:configure:)`` does.
     func openApart(location: StoreLocation, configure: (inout StoreOptions) -> Void = { _ in }) throws
         -> any PersistentStore
     {
@@ -179,7 +170,7 @@ package final class Workbench {
     func command(
         _ verb: String, name: String = "store", readOnly: Bool = false, timeoutSeconds: Double? = nil
     ) -> String {
-        // Words are percent-encoded, because spaces separate the words of a command.
+        // Spaces separate words, so words are percent-encoded.
         func word(_ text: String) -> String {
             text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
         }
@@ -190,17 +181,14 @@ package final class Workbench {
         return words.joined(separator: " ")
     }
 
-    /// Returns the sorted names of all items in the directory.
     package func files() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: directory).sorted() }
 
-    /// Writes a file into the directory and returns its path.
     package func write(_ bytes: [UInt8], as name: String) throws -> String {
         let path = "\(directory)/\(name)"
         try Data(bytes).write(to: URL(fileURLWithPath: path))
         return path
     }
 
-    /// Returns the bytes of a file, or nil if it does not exist.
     package func bytes(of path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { [UInt8]($0) } }
 
     /// Requires that every open store, except those opened apart, is undamaged, and that its
@@ -239,7 +227,6 @@ package final class Workbench {
     }
 }
 
-/// Returns a tally in one line.
 func describe(_ tally: StoreTally) -> String {
     "digest \(tally.digest), generation \(tally.generation), counts \(tally.entities.map(\.count)) and links \(tally.relationships.map(\.count))"
 }

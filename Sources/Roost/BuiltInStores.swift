@@ -17,12 +17,8 @@ public import RoostStores
 
 /// Limits the memory of the built-in store types' C libraries, for the whole process.
 ///
-/// Only SQLite supports a limit. The limit also covers other uses of SQLite in the process; see
-/// `SQLiteStoreType.limitMemory`. A statement that exceeds the limit fails with code
-/// `outOfResources`. Call this function once, at the start of a program. A library should not call
-/// it.
-///
-/// - Parameter byteCount: The limit in bytes; 0 for no limit, which is SQLite's default.
+/// Only SQLite supports a limit; see `SQLiteStoreType.limitMemory`. A library should not call this
+/// function. A byte count of 0 means no limit, which is SQLite's default.
 package func limitLibraryMemory(toByteCount byteCount: Int64) {
     #if SQLite
         SQLiteStoreType.limitMemory(toByteCount: byteCount)

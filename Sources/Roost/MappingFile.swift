@@ -6,7 +6,6 @@ internal import RoostMigration
 
 /// A reader of mapping models from documents and Apple's bundles.
 public enum MappingFile {
-    /// The maximum size of a mapping document, in bytes.
     package static let maximumByteCount = 16 << 20
 
     /// Reads the mapping model at `path`.

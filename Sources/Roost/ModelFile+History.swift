@@ -11,8 +11,8 @@ extension ModelFile {
     /// A bundle records its current version, but not the order of its versions. The order is the
     /// natural order of the names, in which `Notes 10` follows `Notes 9`, with two exceptions.
     /// Versions with the current version's first word come last. If the current version has no
-    /// number, it follows the versions with the same first word that have no number either. So the
-    /// current version need not be the last.
+    /// number, it follows other versions with this word and no number. So the current version need
+    /// not be the last.
     /// - Parameter path: The bundle.
     /// - Returns: A history without mapping models.
     /// - Throws: The errors of ``read(_:version:registry:)``, with the name of the unreadable
@@ -21,30 +21,13 @@ extension ModelFile {
         try VersionBundle(at: path)?.history(VersionEvidence()).history
     }
 
-    /// Returns the versions of an Apple bundle in the order that the evidence determines, oldest
-    /// first.
+    /// Returns the versions of an Apple bundle, oldest first, or nil for a model with one version.
     ///
-    /// Returns nil for a model with one version.
+    /// `VersionOrder.Reason` lists the kinds of evidence for the order.
+    /// ``ModelHistory/orderReasons`` contains the evidence that was used. The history includes the
+    /// evidence's mapping models. The warnings are about content that the import changed or left
+    /// out.
     ///
-    /// These are the kinds of evidence, from strongest to weakest. Evidence that contradicts
-    /// stronger evidence is ignored.
-    /// - The stated order.
-    /// - Numbers in names that begin with the same word. A name precedes the same name with a
-    ///   number appended.
-    /// - Mapping models, whose source is older than their destination. `@FROM..TO`, the paths of
-    ///   the models in Apple's files, or version hashes identify the two versions.
-    /// - The current version. Versions whose names begin with another word are older. If the
-    ///   current version has no number, other versions without a number are older, too.
-    /// - The store to migrate, whose version is older than the target.
-    /// - The natural order of names that begin with the same word.
-    ///
-    /// Without evidence, versions are in the natural order of their names; see
-    /// ``ModelHistory/orderReasons``.
-    /// - Parameters:
-    ///   - path: The bundle.
-    ///   - evidence: The evidence of the order, with the mapping models of the history.
-    /// - Returns: The history with the mapping models, and warnings about content that the import
-    ///   changed or left out.
     /// - Throws: The errors of ``history(at:)``; `invalidRequest` for a version that is not in the
     ///   bundle or is listed twice, or for a malformed `@FROM..TO`; `invalidMappingModel` for a
     ///   mapping model that does not match two versions.
@@ -55,7 +38,6 @@ extension ModelFile {
         return (history, warnings)
     }
 
-    /// Returns whether a path names a bundle of versions.
     static func isBundle(_ path: String) -> Bool {
         let name = path.split(separator: "/").last.map { $0.lowercased() } ?? ""
         return name.hasSuffix(".xcdatamodeld") || name.hasSuffix(".momd")
@@ -73,20 +55,15 @@ extension ModelFile {
         return version.isEmpty || !StoreFile.hasEntry(at: path) ? (text, nil) : (path, version)
     }
 
-    /// Reads the model at `path`.
-    ///
-    /// From a bundle, reads the version that matches the given store.
-    ///
-    /// Apple's version hashes, the model in the store, or the store's tables identify the version
-    /// of a Core Data store. Roost's version hashes identify the version of any other store.
+    /// Reads the model at `path`, and from a bundle the version that matches the given store.
     ///
     /// - Parameters:
     ///   - path: The same paths as in ``read(_:version:registry:)``.
     ///   - store: The store.
     ///   - registry: The store types.
-    /// - Returns: The model. This is the current version if no single version of the bundle
-    ///   matches, or if the store is unreadable.
-    /// - Throws: The same errors as ``read(_:version:registry:)``.
+    /// - Returns: The model, and warnings as from ``read(_:version:registry:)``. The model is the
+    ///   current version if no single version of the bundle matches, or if the store is unreadable.
+    /// - Throws: The errors of ``read(_:version:registry:)``.
     public static func read(
         _ path: String, forStore store: PersistentStoreDescription, registry: StoreRegistry = .standard
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [String]) {
@@ -96,9 +73,7 @@ extension ModelFile {
         return try read(path, version: name, registry: registry)
     }
 
-    /// Returns the name of the bundle's version that matches a store.
-    ///
-    /// Returns nil if no single version matches or the store is unreadable.
+    /// Returns the name of the bundle's version that matches a store, or nil.
     private static func version(
         in path: String, of store: PersistentStoreDescription, registry: StoreRegistry
     ) throws(StoreError) -> String? {

@@ -5,7 +5,6 @@ internal import RoostFiles
 
 /// A reader of models from documents, Apple's files and stores.
 public enum ModelFile {
-    /// The maximum size of a model document, in bytes.
     package static let maximumByteCount = 16 << 20
 
     /// Reads the model at `path`.

@@ -10,9 +10,8 @@ extension RoostConfiguration {
     ///     directory. `file` and paths in environment variables are relative to this directory.
     ///   - environment: The environment variables; nil for the variables of the process.
     ///   - registry: The store types that the configuration may name.
-    /// - Throws: Only `invalidConfiguration`, for an unreadable file, an invalid file or an invalid
-    ///   `ROOST_STORE`. For an invalid file, the error lists every problem with its key, line and
-    ///   column.
+    /// - Throws: Only `invalidConfiguration`, for an unreadable or invalid file or an invalid
+    ///   `ROOST_STORE`. The error lists every problem of a file with its key, line and column.
     public init(
         file: String? = nil, workingDirectory: String? = nil, environment: [String: String]? = nil,
         registry: StoreRegistry = .standard

@@ -20,8 +20,6 @@ package struct VersionBundle {
     private let current: String?
 
     /// Reads the bundle at `path`; nil for a model with one version.
-    ///
-    /// - Throws: The errors of `ModelFile.read` for an unreadable version.
     package init?(at path: String) throws(StoreError) {
         guard ModelFile.isBundle(path) else { return nil }
         let (names, current) = try CoreDataModelReader.versionNames(at: path)
@@ -36,11 +34,7 @@ package struct VersionBundle {
 
     /// Returns the versions, oldest first, with the mapping models of the evidence.
     ///
-    /// - Returns: The history, warnings about content that the import of mapping models changed,
-    ///   and whether the evidence determines the order of all versions.
-    /// - Throws: `invalidRequest` for a version that is not in the bundle or is listed twice, and
-    ///   for a malformed `FILE@FROM..TO`; errors of reading mapping models and of finding their
-    ///   versions.
+    /// `isDecided` is whether the evidence determines the order of all versions.
     package func history(
         _ evidence: VersionEvidence
     ) throws(StoreError) -> (history: ModelHistory, warnings: [String], isDecided: Bool) {
@@ -82,9 +76,7 @@ package struct VersionBundle {
         throw StoreError(.invalidRequest, "The bundle has no version '\(name)'; \(hint)")
     }
 
-    /// Returns the version of the store to migrate, and the target version.
-    ///
-    /// Returns nil if one of them is unknown, or if both are the same version.
+    /// Returns the versions of the store to migrate and of the target; nil if unknown or the same.
     private func store(_ evidence: VersionEvidence) -> (older: String, newer: String)? {
         guard let model = evidence.storeModel, let target = evidence.target ?? current,
             let newer = versions.first(where: { $0.name == target }), !newer.model.hasVersionHashes(of: model),
@@ -102,7 +94,7 @@ package struct VersionBundle {
         if let suffix {
             guard let range = suffix.firstRange(of: "..") else {
                 throw StoreError(
-                    .invalidRequest, "The versions of a mapping model are FILE@FROM..TO, not '\(text)'.")
+                    .invalidRequest, "Cannot read the versions of the mapping model '\(text)'. Write FILE@FROM..TO.")
             }
             let (from, to) = (String(suffix[..<range.lowerBound]), String(suffix[range.upperBound...]))
             try requireVersion(from)
@@ -110,8 +102,8 @@ package struct VersionBundle {
             return try mapping(file, from: from, to: to)
         }
         if !file.lowercased().hasSuffix(".json") {
-            // First try the names of the models in Apple's file, although the project may have
-            // renamed the models.
+            // Try the models' names in Apple's file first, although the project may have renamed
+            // the models.
             let paths = try CoreDataMappingReader.read(at: file)
             let ends = [paths.sourceModelPath, paths.destinationModelPath].map { $0.map(Self.versionName) }
             if let from = ends[0], let to = ends[1], from != to, model(from) != nil, model(to) != nil,
@@ -180,15 +172,14 @@ package struct VersionBundle {
 }
 
 extension VersionOrder.Reason {
-    /// The description of the reason for users.
     fileprivate var text: String {
         switch self {
         case .stated: "the stated order"
         case .numbers: "the numbers in the names"
-        case .mappingModel: "a mapping model has it as its destination"
-        case .currentVersion: "it is named like the current version"
+        case .mappingModel: "a mapping model is from the older to the newer version"
+        case .currentVersion: "the newer version is named like the current version"
         case .names: "the order of names that begin alike"
-        case .store: "a store is to be migrated to it"
+        case .store: "a store is to be migrated to the newer version"
         case .unknown: "nothing indicates it; the versions are sorted by name"
         }
     }

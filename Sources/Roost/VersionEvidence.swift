@@ -2,13 +2,6 @@ package import RoostCore
 
 /// Evidence of the order of the versions in a bundle, in addition to their names and the current
 /// version.
-///
-/// ```swift
-/// let evidence = VersionEvidence(
-///     order: ["UserDataModel", "MultiassetUserDataModel"],
-///     mappings: ["SingleToMultiasset.xcmappingmodel"])
-/// let found = try ModelFile.history(at: "UserDataModel.xcdatamodeld", evidence: evidence)
-/// ```
 package struct VersionEvidence: Sendable {
     /// Versions in the order of their creation.
     ///
@@ -25,7 +18,6 @@ package struct VersionEvidence: Sendable {
     /// The target version of the store; nil for the current version.
     package var target: String?
 
-    /// Creates evidence.
     package init(
         order: [String] = [], mappings: [String] = [], storeModel: ManagedObjectModel? = nil, target: String? = nil
     ) {

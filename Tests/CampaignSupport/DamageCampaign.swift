@@ -6,7 +6,7 @@ import RoostSystem
 /// Many damaged copies of one file, tried in child processes.
 ///
 /// A child tries one file after the other and writes a line before and after each. If a signal ends
-/// the child, or a file takes too long, that file is counted, and another child continues after it.
+/// the child, or a file takes too long, another child continues with the next file.
 public struct DamageCampaign: Sendable {
     /// The type of the store.
     public var type: String
@@ -93,10 +93,9 @@ public struct DamageCampaign: Sendable {
         return results.withLock { $0 }
     }
 
-    /// Runs one child until it ends, and returns the number of the next file of its worker, or a
-    /// number above `count`.
+    /// Runs one child until it ends, and returns the next file to try, or a number above `count`.
     private func runChild(from start: Int, step: Int, addingTo results: Mutex<Results>) -> Int {
-        // No result depends on power cuts, so the files are in memory if `/dev/shm` is writable.
+        // The files are in memory if possible, because no result depends on power cuts.
         let memory = "/dev/shm"
         let place =
             FileManager.default.isWritableFile(atPath: memory) ? memory : FileManager.default.temporaryDirectory.path
@@ -138,8 +137,7 @@ public struct DamageCampaign: Sendable {
                 results.failures.append(text)
             }
         }
-        // If a child exits early with status 0 or 3, its worker ends, because the next child would
-        // fail too.
+        // No child follows an early exit with status 0 or 3, because it would fail too.
         return end.status == 0 || end.status == 3 ? count + 1 : current + step
     }
 }

@@ -2,7 +2,7 @@
 /// and values of a JSON document.
 ///
 /// Most mutations aim at live bytes, because random positions mostly hit free pages and unused
-/// space. Parsing finds the live bytes; the file must be sound.
+/// space. The file must be sound, because it is parsed.
 public struct LiveBytes: Sendable {
     /// The cells, each with several pieces if its value continues on other pages.
     public private(set) var cells: [[Range<Int>]] = []
@@ -34,7 +34,7 @@ public struct LiveBytes: Sendable {
         return 0
     }
 
-    /// Returns a random position in a cell that contains `mark`; nil if no cell does.
+    /// Returns a random position in a cell that contains `mark`, or nil.
     func position(
         inCellWith mark: [UInt8], of bytes: [UInt8], using random: inout some CampaignRandom
     ) -> Int? {
@@ -61,7 +61,6 @@ public struct LiveBytes: Sendable {
     }
 }
 
-/// A parser of sound files.
 private struct Finder {
     let bytes: [UInt8]
     var cells: [[Range<Int>]] = []

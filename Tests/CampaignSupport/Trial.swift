@@ -184,7 +184,6 @@ public struct DamageTrials {
         return try dump(name, type: type) == expected ? .same : .different
     }
 
-    /// Collects the bytes of a dump.
     private final class Sink: Sendable {
         private let content = Mutex<[UInt8]>([])
         var bytes: [UInt8] { content.withLock { $0 } }

@@ -36,8 +36,8 @@ struct LimitCampaignTests {
 
     /// Whether limits of processes can be tested.
     ///
-    /// The limits do not apply to root, so the command runs as another user. Only root can start it
-    /// that way.
+    /// The limits do not apply to root, so the command runs as another user. Only root can start
+    /// such a command.
     private static let canLimitProcesses: Bool =
         geteuid() == 0
         && ["/usr/bin/setpriv", "/usr/bin/prlimit"].allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }

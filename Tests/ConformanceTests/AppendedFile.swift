@@ -91,10 +91,9 @@ struct AppendedFile: Sendable {
         RecordHash.wide(bytes(commit) + bytes(identity) + bytes(UInt64(payload.count)) + payload).low
     }
 
-    /// Returns the payload's range and the commit number of the whole frame at `start`, or nil
-    /// without one.
+    /// Returns the payload's range and the commit number of the whole frame at `start`, or nil.
     ///
-    /// The frame must belong to a later commit than the last one read.
+    /// The commit must be later than the last one read.
     private func frame(at start: Int, in bytes: [UInt8]) -> (payload: Range<Int>, commit: UInt64)? {
         guard bytes.count - start >= Self.frameHeadByteCount else { return nil }
         let count = Self.number(at: start, in: bytes)

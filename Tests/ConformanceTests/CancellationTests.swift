@@ -35,16 +35,13 @@ struct CancellationTests {
         _ = try store.commit(changes)
     }
 
-    /// Runs `body` in a task.
-    ///
-    /// The argument of `body` cancels the task.
+    /// Runs `body` in a task, with a closure that cancels the task.
     private static func inTask<Result: Sendable>(
         _ body: @escaping @Sendable (_ cancel: @escaping () -> Void) throws -> Result
     ) async throws -> Result {
         try await Task { try body { withUnsafeCurrentTask { $0?.cancel() } } }.value
     }
 
-    /// Returns the code of the error that `body` throws, or nil.
     private static func code(_ body: () throws -> Void) throws -> StoreError.Code? {
         do {
             try body()

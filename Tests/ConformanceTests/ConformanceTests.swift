@@ -6,7 +6,6 @@ import Testing
 struct ConformanceTests {
     private static func fixture(_ name: String) -> StoreFixture? { StoreFixture.all.first { $0.name == name } }
 
-    /// Runs a check, or its opposite if the store lacks a capability that the check needs.
     private func run(_ check: ConformanceCheck, on name: String) throws {
         let fixture = try #require(Self.fixture(name))
         if case .failed(let failure) = Results.shared.result(of: check, on: fixture).outcome { throw failure }

@@ -8,8 +8,7 @@ import Testing
 struct LockStepTests {
     /// Every backend that can be written, with files in memory if the system supports that.
     ///
-    /// The tests simulate no power cut, so the files need no disk. On a disk, thousands of commits
-    /// would mostly wait.
+    /// On a disk, thousands of commits would mostly wait, and no test simulates a power cut.
     private static let fixtures = StoreFixture.writable.map { fixture in
         let (type, directory) = (fixture.name, "/dev/shm")
         guard FileManager.default.isWritableFile(atPath: directory) else { return fixture }
@@ -70,7 +69,7 @@ struct LockStepTests {
         // The short sequence shows the fault again and passes on stores without the fault.
         #expect(throws: ConformanceFailure.self) { try LockStep.replay(failure.operations, on: [fixture]) }
         try LockStep.replay(failure.operations, on: Self.fixtures)
-        // No operation can be left out: the others show no failure, or a different failure.
+        // Without any one operation, the rest passes or fails differently.
         for index in failure.operations.indices {
             var fewer = failure.operations
             fewer.remove(at: index)

@@ -23,8 +23,8 @@ struct QueryCampaignTests {
     @Test("every store answers random requests as the reference implementation does", arguments: 0..<4)
     func campaign(part: UInt64) throws {
         let environment = ProcessInfo.processInfo.environment
-        // A campaign with a given number of cases has a random seed by default. The normal run has
-        // the same seed each time, so that a failure comes from the latest change.
+        // A run with a given number of cases has a random seed. The normal run has a fixed seed, so that a failure
+        // comes from the latest change.
         let isLong = environment["ROOST_QUERY_CASES"] != nil
         let seed = (isLong || environment["ROOST_QUERY_SEED"] != nil ? RandomSeed.named("ROOST_QUERY_SEED") : 1) &+ part
         let count = environment["ROOST_QUERY_CASES"].flatMap { Int($0) } ?? 3_200

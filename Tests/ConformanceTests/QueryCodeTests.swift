@@ -5,7 +5,6 @@ import Testing
 
 @Suite("Printed code of query failures")
 struct QueryCodeTests {
-    /// Returns the printed code of a request with an expected answer.
     private func code(_ request: RowRequest, expecting answer: QueryLane.Answer) throws -> String {
         let difference = QueryLane.Difference(subject: "the answer", expected: "\(answer)", actual: "[]")
         return QueryShrinker.Failure(

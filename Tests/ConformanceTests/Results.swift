@@ -3,7 +3,7 @@ import RoostCore
 
 /// The results of all checks on all backends, each computed once.
 ///
-/// `ConformanceTests` and `DocumentationTests` need the same results, which are slow to compute.
+/// `ConformanceTests` and `DocumentationTests` both need these slow results.
 final class Results: Sendable {
     static let shared = Results()
 
@@ -13,7 +13,6 @@ final class Results: Sendable {
     }
 
     private final class Entry: Sendable {
-        /// The result, or nil before it was computed.
         let result = Mutex<ConformanceResult?>(nil)
     }
 

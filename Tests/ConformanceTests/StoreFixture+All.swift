@@ -17,7 +17,6 @@ extension StoreFixture {
     /// `roost`, built with the tests, as the second process of checks.
     private static let peer = PeerProgram.besideTests("roost").map { PeerProgram.roost(at: $0.path) }
 
-    /// The backends whose stores can be written.
     static let writable = all.filter { $0.capabilities.contains(.writing) }
 
     /// Every ordered pair of writable backends to copy from and to.

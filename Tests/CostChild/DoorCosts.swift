@@ -4,7 +4,7 @@ import RoostConformance
 import RoostCore
 import RoostStores
 
-/// The costs of a `Store`, and of the same work through the store contract below it.
+/// The costs of a `Store`, and of the same work with its `PersistentStore`.
 struct DoorCosts {
     private let typeName: String
     private let directory: URL
@@ -35,7 +35,6 @@ struct DoorCosts {
             registry: StoreRegistry.standard)
     }
 
-    /// Creates a store with the objects of a graph.
     private func loaded(_ name: String, with graph: SampleGraph) throws -> Store {
         let store = try create(name, model: graph.model)
         _ = try graph.load(into: store.persistentStore)
@@ -109,7 +108,6 @@ struct DoorCosts {
         try CostChild.measure("\(name), per object", per: rows.count) { try body(rows) }
     }
 
-    /// Measures ways of inserting, each on a store with the same content.
     private func inserting(_ graph: SampleGraph) throws {
         let committed = try loaded("committed", with: graph)
         try second("contract: commit of 1000") { rows in
@@ -129,7 +127,6 @@ struct DoorCosts {
         try inserted.close()
     }
 
-    /// Measures an import of new objects, and its repetition, which changes no object.
     private func repeating() throws {
         let store = try create(
             "repeated",

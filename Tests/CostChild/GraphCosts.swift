@@ -3,7 +3,7 @@ import Foundation
 import Roost
 import RoostGraph
 
-/// The costs of objects in contexts, and of the store below them.
+/// The costs of objects in contexts, and of their store.
 struct GraphCosts {
     let container: PersistentContainer
     let store: Store
@@ -237,8 +237,7 @@ struct GraphCosts {
         var recordBytes = 0
         try store.forEach(FetchRequest("Album")) { record in recordBytes += record.withReader { $0.bytes.count } }
         let count = Double(ids.count)
-        // The context moves the rows of nearly empty pages to other pages. So the few kept objects
-        // need little memory.
+        // The context moves rows out of nearly empty pages, so the few kept objects need little memory.
         let scanning = container.makeContext()
         var (kept, position) = ([Album](), 0)
         let before = callcounter_bytes_in_use()

@@ -5,11 +5,8 @@ import RoostCore
 import RoostGraph
 
 extension GraphCosts {
-    /// Prints the memory of a `FetchedResultsController` after its fetch and after events, and the
-    /// peak.
-    ///
-    /// - Parameter count: The number of albums in the store.
-    /// - Throws: Errors of the store.
+    /// Prints the memory of a `FetchedResultsController` for `count` albums: after the fetch, after
+    /// events, and the peak.
     func window(of count: Int) throws {
         let filling = container.makeContext()
         for start in stride(from: 0, to: count, by: 10_000) {
@@ -51,14 +48,14 @@ private struct MemoryPeak {
     private let start: Int
 
     init() {
-        // If the system cannot reset the peak, it is the peak since the start of the process.
+        // If the system cannot reset the peak, the peak counts from the start of the process.
         try? Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
         start = Self.bytes("VmRSS:")
     }
 
     var bytes: Int { max(0, Self.bytes("VmHWM:") - start) }
 
-    /// Returns a size from the status of the process, in bytes; 0 if the system does not report it.
+    /// Returns a size from the status of the process, in bytes; 0 if unknown.
     private static func bytes(_ name: String) -> Int {
         guard let status = FileManager.default.contents(atPath: "/proc/self/status") else { return 0 }
         for line in String(decoding: status, as: UTF8.self).split(separator: "\n") where line.hasPrefix(name) {

@@ -3,8 +3,8 @@ import Testing
 
 /// The counted costs of operations: allocations, written bytes, flushes and steps of SQLite.
 ///
-/// The limits in `limits.json` are slightly above the recorded counts; `ROOST_WRITE_LIMITS=1`
-/// records new ones. A higher cost is a regression unless the change records a new limit.
+/// `ROOST_WRITE_LIMITS=1` records limits in `limits.json`, slightly above the counts. A higher cost
+/// is a regression unless the change records a new limit.
 @Suite("Costs", .serialized)
 struct CostTests {
     /// The cost of one operation, per object, read or commit.
@@ -14,7 +14,6 @@ struct CostTests {
         var flushes: Double
         var sqliteSteps: Double
 
-        /// The names and numbers, in a fixed order.
         var numbers: [(String, Double)] {
             [
                 ("allocations", allocations), ("bytes written", writtenBytes), ("flushes", flushes),
@@ -123,7 +122,7 @@ struct CostTests {
     }
 
     @Test(
-        "a load of links sorted by the inverse end writes less than four times as much as one sorted by the owning end",
+        "a load of links sorted by inverse end writes less than four times the bytes of a load sorted by owning end",
         arguments: ["sqlite", "lmdb"])
     func linksInAnyOrder(_ type: String) throws {
         let counted = try count(["links", type, "1000000"])
@@ -137,7 +136,7 @@ struct CostTests {
         try JSONDecoder().decode(Limits.self, from: try Data(contentsOf: file))
     }
 
-    /// Runs the child that counts, and returns the costs by operation.
+    /// Returns the costs by operation.
     private func count(_ arguments: [String]) throws -> [String: Cost] {
         var costs: [String: Cost] = [:]
         for line in try run(arguments).split(separator: "\n") {
@@ -150,7 +149,6 @@ struct CostTests {
         return costs
     }
 
-    /// Runs the child in its own directory, and returns its output.
     private func run(_ arguments: [String]) throws -> String {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("roost-cost-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -179,7 +177,7 @@ struct CostTests {
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
 
-    /// Writes limits slightly above the counts, so that variations of machines and runs stay below.
+    /// Writes limits slightly above the counts, which vary between machines and runs.
     private func record(_ subject: String, costs counted: [String: Cost]) throws {
         var limits = (try? Self.limits()) ?? [:]
         limits[subject] = counted.mapValues { cost in

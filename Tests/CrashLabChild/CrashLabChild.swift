@@ -8,22 +8,21 @@ import RoostMigration
 /// The child process of the crash lab: it runs the recorded operations and checks the files that a
 /// power cut could have left.
 ///
-/// - `CrashLabChild build <type> <path> <n>` creates a store of `n` transactions and keeps it open.
-///   If the number is negative, it closes the store. With the argument `history`, the store records
-///   a history. The process writes `digest <digest>` and then `built` to standard output, and waits
-///   until standard input ends or it is killed.
+/// - `CrashLabChild build <type> <path> <n>` creates a store of `n` transactions and keeps it open;
+///   if `n` is negative, it closes the store. With the argument `history`, the store records a
+///   history. The process prints `digest <digest>` and `built`, and waits for the end of input.
 /// - `run <operation> <directory> <source type> <store type>` performs an operation of `CrashLab`
-///   on `store` and writes the mark `ack` when it is done. At its end, even after an error, it
-///   prints `calls <n>`, `reports <n>` and `questions <n>`: the numbers of calls in which a fault
-///   can occur, of progress reports, and of questions to policies. With the argument `cancel <n>`,
-///   report n cancels the operation. With `failure <n>`, the policy fails at question n.
+///   on `store` and then writes the mark `ack`. At the end, even after an error, it prints
+///   `calls <n>`, `reports <n>` and `questions <n>`: the numbers of calls in which a fault can
+///   occur, of progress reports, and of points where a policy can fail. With the argument
+///   `cancel <n>`, report n cancels the operation. With `failure <n>`, the policy fails at point n.
 /// - `check` takes the operation, both types and the digests of the old store, the new store and
-///   the source. It reads lines `<what> <directory>`. `<what>` says which content the store may
-///   have: 1 for the new content, 2 for the old content, 0 for either. It answers each line with
-///   the problem, or with `ok` and the names of the files in the directory, separated by slashes.
-/// - `fail` takes the operation and both types. Each line that it reads names a directory and a
-///   fault: `<directory> <classes> <number> <action> <sticky>`. It runs the operation in the
-///   directory with the fault, and answers `0 <calls>` or `3 <calls> <error>`.
+///   the source. It reads lines `<what> <directory>`: the store may have the new content (1), the
+///   old content (2) or either (0). It answers each line with the problem, or with `ok` and the
+///   names of the files in the directory, separated by slashes.
+/// - `fail` takes the operation and both types. It reads lines
+///   `<directory> <classes> <number> <action> <sticky>`, runs the operation in the directory with
+///   that fault, and answers `0 <calls>` or `3 <calls> <error>`.
 /// - `works` prints 1 if calls can be recorded.
 @main
 struct CrashLabChild {
@@ -110,7 +109,7 @@ private struct Operation {
 
     /// The digests of `store` before and after the operation, and of `source`.
     ///
-    /// `old` is a list of digests, separated by commas. `source` is `-` without a source store.
+    /// `old` is a comma-separated list. `source` is `-` without a source store.
     struct Digests {
         let old: String
         let new: String
@@ -121,7 +120,6 @@ private struct Operation {
     let source: String
     let store: String
 
-    /// Creates the named operation between stores of two types.
     init(_ name: String, source: String, store: String) throws {
         guard let kind = Kind(rawValue: name) else {
             throw StoreError(.invalidRequest, "unknown operation '\(name)'")
@@ -147,7 +145,7 @@ private struct Operation {
                 conversion: conversion(interruption)
             ).with { $0.keepsBackup = kind == .migrateKeepingBackup }
             let report = try manager.migrateInPlace(store, model: try CrashVersions.second(), options: options)
-            // A migration of an SQLite store creates a new file only if a backup is to be kept.
+            // A migration of an SQLite store creates a new file only if a backup is kept.
             if kind == .migrate, store.type == "sqlite", report.path == .onePass {
                 throw StoreError(
                     .internalInconsistency,
@@ -186,8 +184,7 @@ private struct Operation {
             policies: [
                 "headings": { HeadingPolicy(interruption) }, "numbers": { NumberPolicy(interruption) },
             ])
-        // With this limit, at most 16 runs of consecutive associations stay in memory. More go to a
-        // file.
+        // With this limit, more than 16 runs of consecutive associations go to a file.
         options.associationByteCount = 0
         return options
     }
@@ -226,7 +223,7 @@ private struct Operation {
         }
     }
 
-    /// Runs the operation again, and returns the problem with its result, or nil.
+    /// Repeats the operation, and returns a problem with the result, or nil.
     private func again(in directory: String, expecting new: String) -> String? {
         do {
             try run(in: directory, interruption: Interruption(nil, at: 0))
@@ -239,7 +236,7 @@ private struct Operation {
 
     /// Examines the structure of a store, and returns the digest of its content.
     ///
-    /// The tally must equal the recorded one, if any.
+    /// The tally must equal a recorded tally.
     private func digest(of location: StoreLocation, describedAs noun: String) throws -> String {
         do {
             let store = try StoreRegistry.standard.open(location, options: StoreOptions(timeoutSeconds: 5))

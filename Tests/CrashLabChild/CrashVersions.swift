@@ -6,9 +6,8 @@ import RoostMigration
 
 /// The model of the lab's stores in three versions, with the migrations between them.
 ///
-/// The model is small, because each written page adds states to check. It has to-one and to-many
-/// relationships, an index and a uniqueness constraint. Some values need pages of their own, and
-/// others do not.
+/// The model is small, because each written page adds states to check. Some values need pages of
+/// their own.
 enum CrashVersions {
     private static let entities: [EntityDescription] = [
         EntityDescription(
@@ -50,9 +49,7 @@ enum CrashVersions {
         return try ManagedObjectModel(entities: entities)
     }
 
-    /// Commits transactions that insert, update, delete, link and unlink objects.
-    ///
-    /// The number of a transaction determines its changes.
+    /// Commits transactions whose numbers determine their changes.
     static func commit(_ numbers: ClosedRange<Int64>, to store: any PersistentStore) throws {
         for n in numbers {
             var changes = ChangeSet(model: store.model)
@@ -104,7 +101,6 @@ enum CrashVersions {
 final class Interruption: Sendable {
     enum Kind: String { case cancel, failure }
 
-    /// The cancellation that stops the migration.
     let cancellation = ConversionCancellation()
     private let kind: Kind?
     private let number: Int
@@ -115,10 +111,8 @@ final class Interruption: Sendable {
     /// If `kind` is nil, reports and questions are only counted.
     init(_ kind: Kind?, at number: Int) { (self.kind, self.number) = (kind, number) }
 
-    /// The numbers of reports and questions so far.
     var count: (reports: Int, questions: Int) { counts.withLock { $0 } }
 
-    /// Counts a report and cancels at the chosen one.
     func report() {
         let reached = counts.withLock { counts in
             counts.reports += 1
@@ -127,7 +121,6 @@ final class Interruption: Sendable {
         if kind == .cancel, reached == number { cancellation.cancel() }
     }
 
-    /// Counts a question to a policy and fails at the chosen one.
     func question() throws {
         let reached = counts.withLock { counts in
             counts.questions += 1
@@ -139,7 +132,6 @@ final class Interruption: Sendable {
     private struct Failure: Error {}
 }
 
-/// A policy that creates a heading for each track.
 final class HeadingPolicy: EntityMigrationPolicy {
     private let interruption: Interruption
 

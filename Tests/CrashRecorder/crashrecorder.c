@@ -1,6 +1,6 @@
-// Functions that replace those of the C library: the dynamic linker finds them first. Each makes
-// the system call itself. Below the recorded directory, calls that change files run one at a time
-// and are recorded.
+// The dynamic linker finds these functions before those of the C library. Each makes the system
+// call itself. Calls that change files below the recorded directory run one at a time and are
+// recorded.
 
 #if defined(__linux__)
 #define _GNU_SOURCE
@@ -46,7 +46,7 @@ static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
 // Whether this thread is in a recorded call, whose own calls are not recorded.
 static __thread int inside;
 
-// Finds the real function of a name, and keeps it for later calls.
+// Finds the replaced function on the first call.
 #define REAL(name) \
     static __typeof__(&name) real; \
     __typeof__(&name) found = __atomic_load_n(&real, __ATOMIC_ACQUIRE); \
@@ -416,7 +416,7 @@ int renameat2(int from, const char *old, int to, const char *new, unsigned flags
     return record_rename(from, old, to, new, flags);
 }
 
-// Programs call renameat2 through this function if the C library lacks it.
+// Programs call renameat2 through this function if the C library lacks renameat2.
 long syscall(long number, ...) {
     va_list list;
     long a[6];
@@ -455,7 +455,7 @@ int remove(const char *path) {
     return record_unlink(AT_FDCWD, path, S_ISDIR(status.st_mode) ? AT_REMOVEDIR : 0);
 }
 
-// Creates and records a name of a link or a directory.
+// Creates and records a link or a directory.
 static int record_name(int kind, long number, int directory, const char *path, long a, long b, long c, long d, long e) {
     if (root_length == 0 || inside) return (int)raw(number, a, b, c, d, e);
     char buffer[PATH_MAX];

@@ -32,7 +32,7 @@ final class Bench {
     }
 }
 
-/// Returns the number in an environment variable, which repeats a run, or a random number.
+/// Returns the seed in an environment variable, or a random seed.
 func seed(named variable: String) -> UInt64 {
     ProcessInfo.processInfo.environment[variable].flatMap { UInt64($0) } ?? UInt64.random(in: 1...999_999)
 }

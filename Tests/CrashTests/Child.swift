@@ -16,7 +16,6 @@ final class Child {
         try self.init(program: "CrashChild", arguments: [mode, location.description] + options)
     }
 
-    /// Starts a program that was built beside the test bundle.
     init(program: String, arguments: [String], environment: [String: String] = [:]) throws {
         // Writing to a dead child must be an error, and not end the tests.
         Platform.ignoreBrokenPipes()
@@ -84,9 +83,7 @@ final class Child {
         _ = Platform.kill(process.processIdentifier)
     }
 
-    /// Waits for the end of the child.
-    ///
-    /// Returns the exit status, negative for a signal, and the standard error output.
+    /// Waits for the child; returns its exit status, negative for a signal, and its standard error.
     func wait() -> (status: Int32, errors: String) {
         let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()

@@ -3,7 +3,6 @@ import Roost
 import RoostCore
 import Testing
 
-/// The errors of commits that fail while their changes are written.
 @Suite(
     "Outcomes of failed commits", .serialized,
     .enabled(if: CrashLab.works, "calls can be recorded only on Linux with glibc"))
@@ -11,7 +10,6 @@ struct CommitOutcomeTests {
     /// The number of the last transaction before the run.
     private static let transactionCount: Int64 = 6
 
-    /// Returns the number of the last transaction in the store after a run.
     private func lastTransaction(after run: CrashLab.Run, type: String) throws -> Int64? {
         let location = StoreLocation(type: type, path: run.root.appendingPathComponent("store").path)
         let store = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: true))
@@ -50,7 +48,7 @@ struct CommitOutcomeTests {
         let counted = try lab.fail(CrashLab.Fault(classes: [.write], number: .max, action: .error(EIO)))
         lab.discard(counted)
         let calls = try #require(counted.callCount)
-        // Some of the writes are those of meta pages, with which commits end.
+        // Commits end with writes of meta pages.
         let errors = try (1..<calls + 1).map { number in
             let run = try lab.fail(CrashLab.Fault(classes: [.write], number: number, action: .error(EIO)))
             defer { lab.discard(run) }

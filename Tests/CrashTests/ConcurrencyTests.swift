@@ -73,7 +73,7 @@ struct ConcurrencyTests {
     }
 }
 
-/// Processes that use a JSON store, which only one process at a time can have open for writing.
+/// Processes that use a JSON store, which only one process at a time may open for writing.
 @Suite("One writer", .serialized)
 struct OneWriterTests {
     @Test("programs that reopen a JSON store while it is written see only whole commits, in order")
@@ -162,7 +162,6 @@ struct OneWriterTests {
     }
 }
 
-/// Processes that reopen a store, or hold it open, during an exclusive operation.
 @Suite("Exclusive use beside busy readers", .serialized)
 struct BusyReaderTests {
     @Test(

@@ -8,8 +8,8 @@ import Testing
 ///
 /// The normal run checks a sample. `ROOST_CRASH_STATES` sets the number of states of each case,
 /// `ROOST_CRASH_FAULTS` the number of failing calls (both accept `all`), and `ROOST_CRASH_KILLS`
-/// the number of kills. `ROOST_CRASH_SEED` repeats a run. `ROOST_CRASH_CASES` selects the cases of
-/// power cuts, kills and failing calls whose names contain its value.
+/// the number of kills. `ROOST_CRASH_SEED` repeats a run. `ROOST_CRASH_CASES` limits `Case.all` to
+/// names that contain its value.
 @Suite("Crash lab", .serialized, .enabled(if: CrashLab.works, "calls can be recorded only on Linux with glibc"))
 struct CrashLabTests {
     /// One operation, and the types of its stores (equal if it has one store).
@@ -34,7 +34,7 @@ struct CrashLabTests {
             }.filter { wanted.isEmpty || $0.testDescription.contains(wanted) }
         }()
 
-        /// The seed of ``some``, and of the failing calls in them.
+        /// The seed that selects ``some`` and the failing calls.
         static let faultSeed = seed(named: "ROOST_CRASH_SEED")
 
         /// All cases if `ROOST_CRASH_FAULTS` is set, and otherwise a random third of them.
@@ -49,7 +49,7 @@ struct CrashLabTests {
         }
     }
 
-    /// Returns the number in an environment variable, `usually` without one, or nil for `all`.
+    /// Returns the number in an environment variable, nil for `all`, or `usually`.
     fileprivate static func limit(_ variable: String, usually: Int) -> Int? {
         guard let text = ProcessInfo.processInfo.environment[variable] else { return usually }
         return text == "all" ? nil : Int(text) ?? usually
@@ -59,7 +59,7 @@ struct CrashLabTests {
     func powerCuts(_ subject: Case) throws {
         let seed = seed(named: "ROOST_CRASH_SEED")
         let limit = Self.limit("ROOST_CRASH_STATES", usually: 4)
-        // Some faults of a protocol show only at certain sizes of the store.
+        // Some faults show only at certain sizes of the store.
         let sizes: [Int64] = limit == nil ? [1, 6, 14] : [Int64(1 + seed % 8)]
         for transactions in sizes {
             let lab = try subject.lab(transactions: transactions)
@@ -171,8 +171,7 @@ struct CrashLabTests {
             let place =
                 "\(operation) \(type), round \(round), ROOST_CRASH_SEED=\(seed), call \(number) of \(calls)"
             statuses["\(runs[0].status) \(runs[1].status)", default: 0] += 1
-            // In place, one process waits for the other. Otherwise either may fail because the
-            // store's name is in use.
+            // In place, one process waits. Otherwise, either may find the store's name in use.
             let mayBeRefused = operation.hasSource
             for (index, run) in runs.enumerated() {
                 #expect(
@@ -234,10 +233,9 @@ struct CrashLabTests {
         #expect(failures > 0)
     }
 
-    /// The lab itself must find the damage of a protocol without flushes.
+    /// Without flushes of directories, an acknowledged store is lost.
     ///
-    /// Without flushes of directories, an acknowledged store is lost. Without flushes of files, an
-    /// incomplete store is published.
+    /// Without flushes of files, an incomplete store is published.
     @Test(
         "the crash lab finds the damage that missing flushes cause", arguments: FileBackends.all,
         [CrashLab.Operation.convert, .migrate, .migrateKeepingBackup])

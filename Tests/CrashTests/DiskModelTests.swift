@@ -12,8 +12,7 @@ struct DiskModelTests {
             data: Array(data.utf8))
     }
 
-    /// Returns the contents of `name` in many states after the records, as text; "–" if the file
-    /// does not exist.
+    /// Returns the contents of `name` in many states after the records; "–" for a missing file.
     private func contents(
         of name: String, under model: DiskModel, after records: [TraceRecord], from tree: [DiskFile] = []
     ) -> Set<String> {
@@ -79,7 +78,6 @@ struct DiskModelTests {
         let old = DiskFile(path: "a", contents: Array("old".utf8), inode: 1)
         let failed = [record(.written, data: "new"), record(.failedSync, at: "a"), record(.synced, at: "a")]
         #expect(contents(of: "a", under: model, after: failed, from: [old]) == ["old", "new"])
-        // Writing the data again makes them durable.
         let again = failed + [record(.written, data: "new"), record(.synced, at: "a")]
         #expect(contents(of: "a", under: model, after: again, from: [old]) == ["new"])
         let durable = failed + [record(.written, data: "now", isDurable: true)]

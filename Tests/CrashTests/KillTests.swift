@@ -6,10 +6,7 @@ import Testing
 
 @Suite("Killed writers", .serialized)
 struct KillTests {
-    /// 50 processes, one after the other, commit to one store in a loop and are killed at random
-    /// instants.
-    ///
-    /// Every acknowledged commit must be present and whole, and an unfinished one whole or absent.
+    /// 50 processes, one after the other, commit in a loop and are killed at random instants.
     @Test("after a kill, a store holds every acknowledged commit whole and no half commit", arguments: FileBackends.all)
     func committing(type: String) throws {
         let seed = seed(named: "ROOST_KILL_SEED")
@@ -20,8 +17,7 @@ struct KillTests {
         try StoreRegistry.standard.create(location, model: try CrashWorkload.model).close()
         var state = try CrashWorkload.State()
         for round in 1...50 {
-            // This option makes a JSON store write a new document every few commits, so that some
-            // kills interrupt that.
+            // With this option, some kills interrupt the writing of a new JSON document.
             let child = try Child("commit", at: location, options: type == "json" ? ["journalBytes=9000"] : [])
             var acked = try #require(
                 try child.number("ready"), "round \(round): the child did not open the store: \(child.wait())")

@@ -6,8 +6,6 @@ import RoostMigration
 import RoostStores
 import Testing
 
-/// Backups, conversions, dumps and compactions while another process writes, and killed
-/// compactions.
 @Suite("Maintenance", .serialized)
 struct MaintenanceTests {
     private func create(_ type: String, in bench: Bench, transactions: Int64 = 0) throws -> StoreLocation {
@@ -20,10 +18,8 @@ struct MaintenanceTests {
         return location
     }
 
-    /// Requires that the store holds exactly the first `number` transactions, or any number of them
-    /// if `number` is nil.
-    ///
-    /// Returns the number of transactions in the store.
+    /// Requires exactly the first `number` transactions (any number if nil), and returns how many
+    /// the store has.
     private func requireState(_ location: StoreLocation, is number: Int64?, at when: String) throws -> Int64 {
         let store = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: true))
         defer { try? store.close() }
@@ -60,7 +56,7 @@ struct MaintenanceTests {
             .metadata(at: location, options: StoreOptions(isReadOnly: true)).storeUUID
         for round in 1...8 {
             for _ in 0..<5 { acked = try #require(try child.number("acked"), "\(child.wait())") }
-            // Alternates between the file and a store that is open in this process.
+            // Alternates between the file and the open store.
             let source = original.flatMap { round % 2 == 0 ? .store($0) : nil } ?? ConversionEndpoint.location(location)
             let report = try StoreMaintenance().backUp(source, to: backup, options: ConversionOptions(overwrites: true))
             #expect(report.verified)

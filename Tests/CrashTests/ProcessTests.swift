@@ -4,7 +4,7 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// The interaction of two processes that use one store.
+/// Two processes that use one store.
 @Suite("Processes", .serialized)
 struct ProcessTests {
     private static let hasLMDB = FileBackends.all.contains("lmdb")
@@ -51,8 +51,8 @@ struct ProcessTests {
         child.kill()
         while let more = try child.number("acked") { acked = more }
         _ = child.wait()
-        // A child that is killed after it wrote its last meta page, and before it informed readers,
-        // leaves a commit that only the next writer finds.
+        // If the child died after writing a meta page but before informing readers, only a writer finds
+        // the commit.
         _ = try store.reserveKeys(1, for: "Track")
         let found = CrashWorkload.number(in: try store.metadata())
         #expect(found == acked || found == acked + 1)
@@ -71,7 +71,7 @@ struct ProcessTests {
         let location = try create("lmdb", in: bench)
         let store = try StoreRegistry.standard.open(
             location, options: StoreOptions(timeoutSeconds: 5, typeOptions: ["maxReaders": "10"]))
-        // Closing LMDB's lock file would release the locks of this process, so it is not opened.
+        // Opening and closing LMDB's lock file would release the locks of this process.
         func size() throws -> Int? {
             try FileManager.default.attributesOfItem(atPath: location.path + "-lock")[.size] as? Int
         }

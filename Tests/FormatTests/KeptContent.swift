@@ -5,8 +5,8 @@ import RoostMigration
 
 /// The content of the stores in `Tests/Fixtures`.
 ///
-/// It never changes, because stores of older programs are compared with it. New features of the
-/// model get their own content.
+/// This content never changes, because stores of older programs are compared with it. New features
+/// need other content.
 enum KeptContent {
     static let storeUUID = StoreUUID("0F1E2D3C-4B5A-4697-8879-6A5B4C3D2E1F")
 
@@ -22,7 +22,7 @@ enum KeptContent {
             versionIdentifiers: ["kept 1"], userInfo: ["purpose": "fixtures"])
     }
 
-    /// Returns the model with changes that a mapping model covers.
+    /// Returns a changed model, the destination of ``mapping()``.
     static func nextModel() throws -> ManagedObjectModel {
         var entities = entities
         for index in entities.indices {
@@ -159,9 +159,7 @@ enum KeptContent {
         EntityDescription("Vacancy", attributes: [.init("reason", type: .string)]),
     ]
 
-    /// Returns the commits, in their order.
-    ///
-    /// The last two are left in the log of an unclosed store.
+    /// Returns the commits; the last two are in the log of an unclosed store.
     static func commits(_ model: ManagedObjectModel) throws -> [ChangeSet] {
         [try inserts(model), try links(model), try laterChanges(model)]
     }
@@ -226,7 +224,6 @@ enum KeptContent {
                     "position": .composite(["north": .double(1e-300), "east": .double(.nan)]),
                 ]),
             ])
-        // An object with nulls only.
         try changes.insert(ObjectID("Thing", key: 3), values: [:])
         // Values that are longer than a page of any store.
         try changes.insert(

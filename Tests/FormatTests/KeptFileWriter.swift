@@ -3,10 +3,9 @@ import Roost
 import RoostCore
 import Testing
 
-/// A test that writes missing fixtures of the current format versions.
+/// With `ROOST_WRITE_FIXTURES=1`, writes missing fixtures; existing files are never overwritten.
 ///
-/// Run it with `ROOST_WRITE_FIXTURES=1` in the change that introduces a new version of a format,
-/// before it is merged, and commit the files. Existing files are never overwritten.
+/// Run this in the change that adds a format version, before the merge, and commit the files.
 @Suite("Kept files")
 struct KeptFileWriter {
     @Test(

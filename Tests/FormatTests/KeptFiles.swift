@@ -40,8 +40,7 @@ struct KeptStore: Sendable, CustomStringConvertible {
         get throws { try StoreRegistry.standard.type(named: type) }
     }
 
-    /// Copies the store, with its log if any, into a directory, and returns the location of the
-    /// copy.
+    /// Copies the store and any log into a directory, and returns the location of the copy.
     func copy(_ name: String = "store", to folder: Folder) throws -> StoreLocation {
         for suffix in ["", "-wal", "-journal"] where KeptFiles.exists("\(self)/\(name)\(suffix)") {
             try FileManager.default.copyItem(

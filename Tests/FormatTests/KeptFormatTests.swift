@@ -13,7 +13,6 @@ struct KeptFormatTests {
     /// The fixtures with a second store, which was not closed and has its last commits in a log.
     static let unclosed = readable.filter { KeptFiles.exists("\($0)/unclosed") }
 
-    /// Returns a store in memory with the content of the kept dump.
     private func loadKeptDump() throws -> any PersistentStore {
         var options = StoreOptions()
         options.storeUUID = KeptContent.storeUUID
@@ -23,8 +22,6 @@ struct KeptFormatTests {
         return store
     }
 
-    /// Compares a store with the kept content: records with their versions, links, metadata,
-    /// identity and used keys.
     private func expectKeptContent(_ store: any PersistentStore) throws {
         let expected = try loadKeptDump()
         #expect(try StoreComparison.diff(expected, store) == [])

@@ -57,7 +57,6 @@ struct NewerFormatTests {
         #expect(message.contains("newer"), "\(message)")
     }
 
-    /// The kept stores of the newest version of each type.
     static let newest = fileTypes.compactMap { type in
         KeptFiles.stores.filter { $0.type == type }.max { $0.version < $1.version }
     }

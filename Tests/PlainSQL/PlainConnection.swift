@@ -9,7 +9,7 @@
         /// Whether a transaction ends with its first error, as in some databases.
         private let endsWithErrors: Bool
         private var hasFailed = false
-        /// Whether the transaction has ended, so that another one may use `base`.
+        /// Whether the transaction has ended, so that another transaction may use `base`.
         var isOver = false
 
         init(_ base: SQLiteConnection, endsWithErrors: Bool) {
@@ -52,7 +52,6 @@
         }
     }
 
-    /// A statement with only the required members.
     final class PlainStatement: SQLStatement {
         private let base: SQLiteStatement
         private let connection: PlainConnection

@@ -13,10 +13,8 @@
         private static let applicationID: UInt32 = 0x506C_6E31
         private static let companions = ["-wal", "-shm", "-journal"]
 
-        /// Whether a transaction ends with its first error, as in some databases.
         private let endsWithErrors: Bool
 
-        /// Creates the type.
         package init(endsWithErrors: Bool = false) { self.endsWithErrors = endsWithErrors }
 
         package var name: String { "plainsql" }
@@ -122,10 +120,9 @@
             try connection.close()
         }
 
-        /// Returns what SQLite's store type returns, because the companion files are the same.
+        // The companion files are those of SQLite's store type.
         package func canBeCompanion(_ file: CompanionFile) -> Bool { SQLiteStoreType().canBeCompanion(file) }
 
-        /// Returns what SQLite's store type returns, because the companion files are the same.
         package func isExpendable(_ file: CompanionFile) -> Bool { SQLiteStoreType().isExpendable(file) }
 
         /// Moves the log of an unclosed store into its file, and removes companions.

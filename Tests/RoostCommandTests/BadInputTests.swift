@@ -8,7 +8,7 @@ import Testing
 /// nothing.
 @Suite("Commands on bad input")
 struct BadInputTests {
-    /// Runs four commands that read the store `name`, and expects each to refuse it.
+    /// Expects four reading commands to refuse the store `name`.
     private func expectRefused(
         _ name: String, in place: Workplace, containing text: String = "",
         at location: SourceLocation = #_sourceLocation
@@ -97,7 +97,7 @@ struct BadInputTests {
             convert.expectError(3)
             #expect(!FileManager.default.fileExists(atPath: place.file("copy")))
             #expect(try place.bytes("cut") == whole.prefix(part))
-            // Each round writes a new file, but keeps the lock file of the round before.
+            // Each round writes a new file, but keeps the lock file.
             try FileManager.default.removeItem(atPath: place.file("cut"))
         }
     }

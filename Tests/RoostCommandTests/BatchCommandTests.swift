@@ -173,7 +173,6 @@ struct BatchCommandTests {
         #expect(try place.roost("dump", "library").output == before)
     }
 
-    /// An assignment that is refused.
     struct WrongAssignment: Sendable, CustomTestStringConvertible {
         let text: String
         let message: String
@@ -183,7 +182,7 @@ struct BatchCommandTests {
     }
 
     static let wrongAssignments = [
-        // The message is the parser's, and is not compared here.
+        // The parser's message is not compared here.
         WrongAssignment(text: "loans", message: "", code: 2),
         WrongAssignment(text: "loans = 1 AND title = 'x'", message: "not an assignment", code: 2),
         WrongAssignment(text: "loans < 1", message: "not an assignment", code: 2),

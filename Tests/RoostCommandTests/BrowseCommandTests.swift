@@ -12,7 +12,6 @@
             var body: String
         }
 
-        /// Sends bytes to a port of this machine, and returns the whole response.
         private func exchange(_ text: String, at port: UInt16) throws -> Answer {
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             try #require(descriptor >= 0)
@@ -44,7 +43,6 @@
                 "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\(headers)\r\n", at: port)
         }
 
-        /// Starts the command, and returns it with the port and path that it prints.
         private func start(
             _ arguments: [String] = [], in place: Workplace
         ) throws -> (run: RunningCommand, port: UInt16, path: String) {

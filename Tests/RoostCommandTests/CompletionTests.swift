@@ -65,8 +65,7 @@ struct CompletionTests {
         #expect(found["timeout"] == nil && found["model"] == nil && found["verbose"] == nil)
     }
 
-    /// Creates a workplace with a configuration of one store, and with files that have unusual
-    /// names.
+    /// Creates a workplace with a configured store, and files with unusual names.
     private func placeWithFiles(_ type: String) throws -> Workplace {
         let place = try Workplace()
         try place.write(Data("{stores: {main: {type: '\(type)', path: 'x'}}}".utf8), to: "roost.json")

@@ -37,8 +37,6 @@ struct ConfigurationTests {
         #expect(try place.roost("model", "print", "main").output == place.roost("model", "print", "a").output)
         #expect(try place.roost("model", "diff", "main", "copy").code == 0)
         #expect(try place.roost("model", "validate", "copy").code == 0)
-        // The configuration is found from a subdirectory, and from anywhere by --config or
-        // ROOST_CONFIG.
         try FileManager.default.createDirectory(atPath: place.file("x/y"), withIntermediateDirectories: true)
         #expect(try place.roost("info", "main", through: ["/usr/bin/env", "-C", place.file("x/y")]).code == 0)
         let elsewhere = try Workplace()

@@ -92,7 +92,7 @@ struct DamageCommandTests {
     func tallies() throws {
         let place = try Workplace()
         try makeStore(in: place, damaged: false)
-        // Only the tally of tags is changed, not the objects.
+        // Changes the tally of tags, but no object.
         var bytes = try place.bytes("notes")
         let model = try Self.model()
         let store = try StoreRegistry.standard.open(

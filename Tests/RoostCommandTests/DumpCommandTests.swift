@@ -82,7 +82,7 @@ struct DumpCommandTests {
         #expect(result.code == 0 && result.output == "" && result.errors == "")
     }
 
-    // GNU's timeout sends two signals. Two signals of one kind could arrive as one.
+    // GNU's timeout sends two signals; two of one kind could arrive as one.
     @Test(
         "a load that waits for input ends at one or two quick signals and leaves no file",
         arguments: [[SIGINT], [SIGTERM], [SIGINT, SIGTERM]])

@@ -29,7 +29,6 @@ struct ErrorTableTests {
         }
     }
 
-    /// Returns the public error codes that the sources of all modules define.
     private static func definedCodes() throws -> Set<String> {
         var codes: Set<String> = []
         let sources = root.appendingPathComponent("Sources")

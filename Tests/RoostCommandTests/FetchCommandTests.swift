@@ -75,7 +75,6 @@ struct FetchCommandTests {
         #expect(narrow.errors.contains("no room for year"))
     }
 
-    /// Runs `roost fetch notes Note --format=csv` with arguments, and returns the lines.
     private func lines(_ arguments: String..., in place: Workplace) throws -> [String] {
         let run = try place.start(["fetch", "notes", "Note", "--format=csv"] + arguments).wait()
         #expect(run.code == 0 && run.errors == "", "\(run.errors)")
@@ -372,7 +371,6 @@ struct FetchCommandTests {
         #expect(json["missingIndex"] as? String == "Album.barcode")
     }
 
-    /// Runs a fetch with arguments, and returns the keys of the objects.
     private func ids(_ arguments: String..., in place: Workplace) throws -> [String] {
         let run = try place.start(["fetch", "notes", "Note", "--select=id", "--format=csv"] + arguments).wait()
         #expect(run.code == 0 && run.errors == "", "\(run.errors)")
@@ -476,7 +474,7 @@ struct FetchCommandTests {
     }
 
     @Test(
-        "a fetch with a wrong argument explains it in one line and prints nothing",
+        "a fetch explains a wrong argument in one line and prints no objects",
         arguments: [
             (["Nota"], 2, "did you mean 'Note'?"), (["Everything"], 2, "it has Letter, Note"),
             (["Note", "--where=yaer = 1"], 2, "did you mean 'year'?"), (["Note", "--where=year = "], 2, "column 8"),

@@ -13,8 +13,6 @@ import RoostCore
     #endif
 
     /// A small file system in memory, which only the superuser can mount.
-    ///
-    /// It is unmounted when the test releases the object.
     private final class SmallDisk {
         let path = NSTemporaryDirectory() + "roost-disk-" + UUID().uuidString
 

@@ -36,20 +36,15 @@ struct HintTests {
     @Test(
         "a fetch with a wrong name or condition says what to write",
         arguments: [
-            // Lists the existing properties.
             (["--sort=nope"], "no stored property 'nope'; it has created, folder, tags, title, words"),
             (["--where=nope = 1"], "no stored property 'nope'; it has created, folder, tags, title, words"),
             (["--select=nope"], "no stored property 'nope'; it has created, entity, folder, id, title, version, words"),
-            // Shows the new name of a property.
             (["--where=date > '2001-01-02'"], "'created' was 'date' before"),
             (["--sort=date"], "'created' was 'date' before"), (["--select=date"], "'created' was 'date' before"),
-            // Suggests other names for functions of SQL.
             (["--select=avg(words)"], "did you mean 'average'?"),
             (["--select=UPPER(title)"], "did you mean 'uppercase'?"),
-            // Suggests ANY for properties with many values.
             (["--where=tags.label = 'x'"], "as in ANY tags.label == …"), (["--where=tags = 5"], "as in ANY tags == …"),
             (["--select=tags + 1"], "tags"),
-            // Suggests an attribute of the related object.
             (["--where=folder = 'Folder 1'"], "is compared with a string, but an object"),
             (["--where=folder = 'Folder 1'"], "did you mean folder.name?"),
             (["--where=ANY tags.parent = 'x'"], "did you mean tags.parent.label?"),

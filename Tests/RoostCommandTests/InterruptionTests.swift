@@ -16,7 +16,7 @@ struct InterruptionTests {
     ) throws -> CommandResult {
         let run = try place.start(["convert", "a", "\(type):b", "--quiet"])
         let microseconds = duration / .microseconds(1)
-        // The signal's time is random on purpose, so the test sleeps instead of waiting for an event.
+        // Sleeps, because the signal's time is random on purpose.
         usleep(UInt32(Double(numbers.next() % 1000) / 1000 * microseconds))
         kill(run.process.processIdentifier, signal)
         return try run.wait()
@@ -68,8 +68,7 @@ struct InterruptionTests {
         for round in 0..<interruptionCount(6) {
             let result = try interrupt(type, by: signal, within: duration, using: &numbers, in: place)
             let exists = FileManager.default.fileExists(atPath: place.file("b"))
-            // A signal before the program handles signals ends it at once. A late signal changes
-            // nothing.
+            // An early signal ends the program at once, and a late signal changes nothing.
             #expect(result.wasKilled || [0, 130].contains(result.code), "seed \(seed), round \(round): \(result)")
             #expect(exists == (!result.wasKilled && result.code == 0), "seed \(seed), round \(round): \(result)")
             #expect(try place.names().filter { $0.contains("roost-tmp") } == [], "seed \(seed), round \(round)")
@@ -112,7 +111,7 @@ struct OpenStoreInterruptionTests {
         in place: Workplace
     ) throws -> CommandResult {
         let run = try place.start(command)
-        // The signal's time is random on purpose, so the test sleeps instead of waiting for an event.
+        // Sleeps, because the signal's time is random on purpose.
         usleep(UInt32(Double(numbers.next() % 1100) / 1000 * (duration / .microseconds(1))))
         kill(run.process.processIdentifier, signal)
         return try run.wait()
@@ -224,7 +223,7 @@ struct OpenStoreInterruptionTests {
         let count = ["fetch", "a", "Track", "--count", "--where=playCount != 99"]
         while try place.start(count).wait().output != "0\n", process.isRunning {}
         kill(process.processIdentifier, signal)
-        // If the signal ends the program, that has happened by now.
+        // By now, a fatal signal has ended the program.
         _ = try place.start(count).wait()
         let output = try #require(try pipe.fileHandleForReading.readToEnd())
         process.waitUntilExit()
@@ -253,7 +252,7 @@ struct OpenStoreInterruptionTests {
         #expect(result.errors.contains("Every commit in it is safe") && !result.errors.contains("roost-tmp"))
         #expect(!result.errors.contains("try again") && !result.errors.contains("nothing was written"))
         #expect(try place.roost("fetch", "a", "Track", "--count", "--where=playCount = 1000000").output == "1\n")
-        // With more space, the next command that closes the store moves the changes into the store.
+        // With more space, the next update moves the changes into the store.
         try #require(
             try place.roost("update", "a", "Track", "--set=playCount = 1", "--where=SELF = \(id)", "--yes").code == 0)
         #expect(try companions(place) == [])

@@ -82,7 +82,7 @@ struct MaintenanceCommandTests {
         try place.roost("compact", "memory:x").expectError(3, containing: "cannot be compacted")
     }
 
-    /// A user with the right to write in a directory can replace files of other users there.
+    /// A user who may write in a directory can replace other users' files there.
     @Test(
         "compact refuses another user's store, and a backup that replaces a store gives no user more access",
         .enabled(
@@ -116,8 +116,7 @@ struct MaintenanceCommandTests {
         let before = try place.bytes("shared")
         try run("compact", "shared", as: member).expectError(3, containing: "belongs to another user")
         #expect(try place.bytes("shared") == before && rights() == [1234, 4321, 0o664])
-        // A backup may replace an older one. The group that could read and write the older one
-        // still can.
+        // A backup may replace an older one, whose group keeps the right to read and write.
         #expect(try run("backup", "a", "shared", "--overwrite", "--quiet", as: member).code == 0)
         #expect(try rights() == [65534, 4321, 0o664])
         set("shared", owner: 1234, group: 4321, permissions: 0o676)
@@ -144,7 +143,7 @@ struct MaintenanceCommandTests {
         for round in 0..<16 {
             if command == "backup" { try? FileManager.default.removeItem(atPath: place.file("b")) }
             let run = try place.start(arguments)
-            // The signal's time is random on purpose, so the test sleeps instead of waiting for an event.
+            // Sleeps, because the signal's time is random on purpose.
             usleep(UInt32(Double(numbers.next() % 1000) / 1000 * microseconds))
             kill(run.process.processIdentifier, SIGINT)
             let result = try run.wait()

@@ -96,7 +96,6 @@ struct MeasuredTests {
         return "\(names[group] ?? group): \(operation.title)"
     }
 
-    /// Returns the median time of one object or transaction.
     private static func time(_ side: Results.Side, of operation: Results.Operation) -> String {
         let sorted = side.seconds.sorted()
         guard let low = sorted.dropLast(sorted.count / 2).last, let high = sorted.dropFirst(sorted.count / 2).first,

@@ -265,7 +265,6 @@ struct ModelCommandTests {
         let stated = try place.roost("migrate", "a", target, "--versions=Wallet,Multi", "--in-place", "--json")
         #expect(stated.code == 0, "\(stated.errors)")
         #expect(try place.roost("migrate", "b", target, "--in-place").code == 0)
-        // A migration back is refused.
         try place.roost("migrate", "b", "--to=W.xcdatamodeld@Multi", "--in-place").expectError(
             3, containing: "--versions")
         try place.roost("migrate", "b", "--to=b", "--versions=Multi,Wallet", "--in-place")

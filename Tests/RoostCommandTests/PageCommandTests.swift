@@ -5,7 +5,6 @@ import Testing
 
 @testable import RoostCommand
 
-/// The command lines in the pages of the documentation.
 enum CommandPage {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -109,7 +108,7 @@ struct PageCommandTests {
                     continue
                 }
                 let result = try place.start(Array(words.dropFirst())).wait()
-                // The page leaves out how long a command took.
+                // The page leaves out durations.
                 let shown = (result.output + result.errors).split(separator: "\n")
                     .filter { !$0.hasPrefix("seconds ") }.joined(separator: "\n")
                 #expect(result.code == 0 && shown == expected, "\(lines[0])")

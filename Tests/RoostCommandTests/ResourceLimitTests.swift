@@ -17,7 +17,6 @@ import Testing
             ["/usr/bin/", "/bin/"].contains { FileManager.default.isExecutableFile(atPath: $0 + tool) }
         }
 
-        /// Returns a directory with the stores `a.sqlite`, `a.lmdb` and `a.json`.
         private func makePlace(isForNobody: Bool = false) throws -> Workplace {
             let place = try Workplace()
             for type in Workplace.fileTypes { try place.makeStore(type, named: "a.\(type)", objects: 400) }
@@ -61,8 +60,8 @@ import Testing
             "a conversion under a limit of processes succeeds, or fails and leaves no store",
             .enabled(if: hasTools, "needs prlimit, setpriv and timeout"), arguments: Workplace.fileTypes)
         func processes(type: String) throws {
-            // No limit of processes applies to root, so root runs the commands as user 65534. Any other
-            // user has processes already, so only the limit 1 has a predictable result.
+            // Root has no limit of processes, so root runs the commands as user 65534. Other users have
+            // processes already, so only limit 1 has a predictable result.
             let isRoot = geteuid() == 0
             let place = try makePlace(isForNobody: isRoot)
             let user = isRoot ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : []
@@ -88,8 +87,7 @@ import Testing
         func addressSpace() throws {
             let place = try makePlace()
             let program = try #require(Workplace.program)
-            // The memory that the program and its libraries need before opening a store. All limits
-            // are higher.
+            // The memory that the program needs before opening a store. All limits are higher.
             var minimum = 64 << 20
             while try RunningCommand(
                 ["/usr/bin/env", "prlimit", "--as=\(minimum)", program, "--version"], in: place.path

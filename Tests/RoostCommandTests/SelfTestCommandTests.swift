@@ -10,7 +10,7 @@ struct SelfTestCommandTests {
         #expect(result.code == 0, "\(result.errors)")
         let lines = result.output.split(separator: "\n")
         let faults = FaultyStoreType.Fault.allCases
-        // These faults need a file that is damaged, or a second process with the store open.
+        // These faults need a damaged file, or a second process with the store open.
         let skipped: [FaultyStoreType.Fault] = [.readsDamage, .signsDamage, .hidesOtherOpenings, .signalsFailures]
         #expect(
             lines.last

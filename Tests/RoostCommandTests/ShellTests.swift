@@ -34,7 +34,6 @@ enum ShellSample {
         commit
         """
 
-    /// Creates a store with two artists, three albums and a tag.
     static func make(_ type: String) throws -> Workplace {
         let place = try Workplace()
         let model = try ManagedObjectModel(document: Array(model.utf8))
@@ -176,7 +175,7 @@ struct ShellTests {
         for id in ["Album/p1", "Album/p2", "Album/p3", "Artist/p"] {
             #expect(result.errors.contains("of \(id)"), "\(id) \(result.errors)")
         }
-        #expect(result.errors.contains("4 objects changed without 'commit'"))
+        #expect(result.errors.contains("the changes of 4 objects were not committed"))
         let unique = try place.shell("insert Artist name = 'Nina'\ncommit\n")
         #expect(unique.code == 3 && unique.errors.contains("name"), "\(unique)")
         #expect(try place.roost("fetch", "store", "Artist", "--count").output == "2\n")
@@ -191,8 +190,8 @@ struct ShellTests {
         #expect(result.code == 2, "\(result)")
         #expect(
             result.errors == """
-                roost: line 5, column 13: 'set' is missing: update a set plays = plays + 1
-                roost: 3 objects changed without 'commit'; the store is as the last commit left it
+                roost: line 5, column 13: 'set' is missing, as in update Track set plays = plays + 1
+                roost: the changes of 3 objects were not committed and are lost; the store is unchanged since the last commit
 
                 """)
         // The new value fits the first objects, but not the last one.
@@ -207,7 +206,7 @@ struct ShellTests {
     func uncommitted(type: String) throws {
         let place = try ShellSample.make(type)
         let result = try place.shell("delete Album/3\n")
-        result.expectError(1, containing: "1 object changed without 'commit'")
+        result.expectError(1, containing: "the changes of 1 object were not committed")
         #expect(try place.shell("delete Album/3\nrollback\n").code == 0)
         #expect(try place.shell("delete Album/3\n.quit\nfoo\n").code == 1)
         #expect(try place.roost("fetch", "store", "Album", "--count").output == "3\n")
@@ -228,7 +227,7 @@ struct ShellTests {
             ("fetch Album limit 1 limit 2", 2, "column 21: ", "twice"),
             ("fetch Album where artist = $b", 2, "column 28: ", "unknown variable 'b'"),
             ("a = fetch Album", 2, "column 3: ", "let a = fetch"),
-            ("let a = Album.title", 2, "column 9: ", "leave out the last name"),
+            ("let a = Album.title", 2, "column 9: ", "leave out '.title'"),
             ("let Album = Album", 2, "", "choose another name"),
             ("Album[3]", 2, "column 6: ", "0 to 2"),
             ("Album[x]", 2, "column 7: ", "a position"),
@@ -333,7 +332,7 @@ struct ShellTests {
     func fresh(type: String) throws {
         let place = try ShellSample.make(type)
         let (run, input) = try place.startShell()
-        // The uncommitted change keeps objects in memory. Later statements must still read them from the store.
+        // Later statements must read from the store, although the uncommitted change keeps objects in memory.
         try input.write(contentsOf: Data("update Album set plays = 1\nundo\nupdate Album/3 set plays = 5\n".utf8))
         try run.waitForOutput(lines: 3)
         let other = try place.roost("update", "store", "Album", "--set=title = 'Theirs'", "--where=SELF = 1", "--yes")

@@ -234,7 +234,7 @@ struct StoreCommandTests {
         #expect(hops.count == Workplace.fileTypes.count + 1)
         #expect(hops.allSatisfy { $0.hasSuffix("yes") })
         #expect(result.output.contains("equals the first"))
-        // Equal seeds give equal content, different seeds different content.
+        // Only equal seeds give equal content.
         let digest = try place.roost("info", "music.sqlite", "--json").json()["digest"] as? String
         let again = try Workplace()
         #expect(try again.roost("demo", "--objects=1000", "--seed=7").code == 0)

@@ -77,8 +77,7 @@ struct UsageTests {
         #expect(!result.errors.contains("Fatal"))
     }
 
-    /// A store's file must not get the number of a closed descriptor, because output would then be
-    /// written into the store.
+    /// Output would be written into a store whose file gets the number of a closed descriptor.
     @Test("a command with closed standard output and error writes into no store", arguments: Workplace.fileTypes)
     func closedOutput(type: String) throws {
         let place = try Workplace()
@@ -122,9 +121,7 @@ struct UsageTests {
         #expect(String(decoding: try Data(contentsOf: location), as: UTF8.self) == text)
     }
 
-    /// `roost demo` creates the stores that the examples name.
-    ///
-    /// Commands that change stores get `--dry-run`.
+    /// `roost demo` creates the stores; commands that change stores get `--dry-run`.
     @Test("the examples in the README and in the help succeed", .enabled(if: Workplace.fileTypes.contains("lmdb")))
     func examples() throws {
         let place = try Workplace()

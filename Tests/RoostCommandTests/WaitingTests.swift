@@ -48,7 +48,6 @@ struct WaitingTests {
         return place
     }
 
-    /// Opens the store `a` as a reader does.
     private func hold(_ type: String, in place: Workplace) throws -> any PersistentStore {
         try StoreRegistry.standard.open(
             StoreLocation(type: type, path: place.file("a")), options: StoreOptions(isReadOnly: true, timeoutSeconds: 0)
@@ -117,18 +116,17 @@ struct WaitingTests {
         var snapshot = try held.snapshot()
         _ = try snapshot.recordedTally()
         let refused = try place.roost("compact", "a", "--timeout=0")
-        #expect(refused.code == 0 && refused.output.contains("Others still read"), "\(refused)")
+        #expect(refused.code == 0 && refused.output.contains("Other readers still use"), "\(refused)")
         snapshot.close()
         snapshot = try held.snapshot()
-        // The command writes the new content into the log, and then waits for readers of the old
-        // content.
+        // The command writes the new content into the log, then waits for readers of the old content.
         let before = try StoreFile.byteCount(at: place.file("a-wal"))
         let run = try place.start(["compact", "a", "--timeout=600"])
         while try StoreFile.byteCount(at: place.file("a-wal")) <= before, run.process.isRunning { usleep(1_000) }
         #expect(run.process.isRunning)
         snapshot.close()
         let result = try run.wait()
-        #expect(result.code == 0 && !result.output.contains("Others still read"), "\(result)")
+        #expect(result.code == 0 && !result.output.contains("Other readers still use"), "\(result)")
         try held.close()
         #expect(try place.names() == ["a", "a.lock", "b", "b.lock", "dump"])
     }
@@ -144,7 +142,7 @@ struct WaitingTests {
         try place.start(update + ["--timeout=0"]).wait().expectError(3, containing: "one writer")
         let runs = try (0..<3).map { _ in try place.start(update + ["--timeout=600"]) }
         let stopped = try place.start(update + ["--timeout=600"])
-        // A signal that arrives before the program handles signals kills it, which is also correct.
+        // An early signal may kill the program.
         kill(stopped.process.processIdentifier, SIGINT)
         let interrupted = try stopped.wait()
         #expect(interrupted.code == 130 || interrupted.wasKilled, "\(interrupted)")

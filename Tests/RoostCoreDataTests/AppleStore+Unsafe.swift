@@ -45,7 +45,6 @@ import RoostCore
             }
         }
 
-        /// Ends the connection that made the store.
         func close() {
             if let handle { _ = sqlite3_close_v2(handle) }
             handle = nil
@@ -53,9 +52,7 @@ import RoostCore
 
         static func hex(_ bytes: [UInt8]) -> String { "x'" + bytes.map { String(format: "%02x", $0) }.joined() + "'" }
 
-        /// Opens the store for reading.
-        ///
-        /// If `closing`, first closes the connection that made the store.
+        /// Opens the store for reading; if `closing`, calls ``close()`` first.
         func open(_ model: ManagedObjectModel?, closing: Bool = true) throws -> CoreDataStore {
             if closing { close() }
             let store = try CoreDataStoreType().open(
@@ -67,7 +64,6 @@ import RoostCore
     }
 
     extension StoreSnapshot {
-        /// Returns all objects of an entity with their values, by key.
         func objects(_ entity: EntityName) throws -> [Int64: [String: Value]] {
             var objects: [Int64: [String: Value]] = [:]
             let cursor = try records(of: entity, after: nil)

@@ -195,7 +195,7 @@ struct ArchiveLimitTests {
     private static func sharing(
         _ text: TestPlist, count: Int, _ list: ([TestPlist]) -> TestPlist
     ) -> [UInt8] {
-        // The writer shares no values, so this function then gives each empty string the offset of the text.
+        // The writer shares no values, so each empty string gets the offset of the text here.
         let head = TestPlist.dict([("t", text), ("l", list((0..<count).map { _ in .string("") }))]).binary
         var bytes = head
         func big(at offset: Int, size: Int) -> Int { bytes[offset..<offset + size].reduce(0) { $0 << 8 | Int($1) } }

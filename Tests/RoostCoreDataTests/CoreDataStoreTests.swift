@@ -281,7 +281,6 @@ import RoostCore
             #expect(try files.opened(try Self.model()).snapshot().objects("Item").isEmpty)
         }
 
-        /// Returns the bytes of every file of a directory.
         private func contents(_ path: String) throws -> [String: Data?] {
             let names = try FileManager.default.contentsOfDirectory(atPath: path)
             return Dictionary(
@@ -291,8 +290,7 @@ import RoostCore
         @Test("a Core Data store's log is read from a read-only directory, and no byte changes")
         func writeAheadLog() throws {
             let files = try Self.store("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0;")
-            // The log is copied while its writer has it open, because closing would merge it into
-            // the file.
+            // Copies the log of an open store, because closing would merge the log into the store.
             let copy = try TemporaryDirectory()
             for suffix in ["", "-wal"] {
                 try FileManager.default.copyItem(atPath: files.path + suffix, toPath: copy.file("W.sqlite") + suffix)
@@ -365,14 +363,11 @@ import RoostCore
             #expect(error?.code == .notAStore && error?.message.contains("W.sqlite\(suffix)'") == true)
         }
 
-        /// A change that spills into the file before it is committed, because the cache has one
-        /// page.
+        /// A change that spills into the file before the commit, because the cache has one page.
         private static let unfinishedChange =
             "PRAGMA cache_size=1; PRAGMA cache_spill=1; BEGIN; UPDATE ZITEM SET ZN = 99, ZS = hex(randomblob(3000)); WITH RECURSIVE c(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM c WHERE i < 300) INSERT INTO ZITEM SELECT i, 1, 1, i, hex(randomblob(2000)) FROM c;"
 
-        /// Returns a directory that contains an interrupted store and its rollback journal.
-        ///
-        /// The store, `J.sqlite`, is in the middle of a change.
+        /// Returns a directory with `J.sqlite`, interrupted in a change, and its rollback journal.
         private func interruptedStore() throws -> TemporaryDirectory {
             let files = try Self.store()
             try files.run(Self.unfinishedChange)
@@ -506,7 +501,7 @@ import RoostCore
                     #expect(![.internalInconsistency, .busy].contains(error.code), "\(error)")
                 }
             }
-            // The first page stays and everything after it is overwritten.
+            // Overwrites everything after the first page.
             try Data(bytes.prefix(4096) + [UInt8](repeating: 0x5A, count: bytes.count - 4096)).write(
                 to: URL(fileURLWithPath: files.path))
             #expect(

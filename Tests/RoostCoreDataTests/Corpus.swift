@@ -5,7 +5,7 @@ import Testing
 
 /// Real models and stores outside the package.
 ///
-/// Tests that need them are skipped if they are missing.
+/// Without them, tests are skipped.
 enum Corpus {
     static let path = CorpusFolder.path
 
@@ -14,7 +14,6 @@ enum Corpus {
     /// The sorted paths of all model versions, relative to the corpus.
     static let models: [String] = files { $0.hasSuffix(".xcdatamodel") }
 
-    /// The paths of every bundle of model versions.
     static let bundles: [String] = files { $0.hasSuffix(".xcdatamodeld") }
 
     private static func files(where matches: (String) -> Bool) -> [String] {
@@ -61,7 +60,7 @@ struct StoreFacts: Sendable, CustomTestStringConvertible {
 
 /// A directory for one test, which is removed at the end of the process.
 ///
-/// A store in it can be used after the test releases this object.
+/// A store in the directory may outlive this object.
 final class TemporaryDirectory: Sendable {
     private static let made: Mutex<[String]> = {
         atexit { TemporaryDirectory.removeAll() }

@@ -29,7 +29,6 @@ enum VersionChains {
     struct Chain: Sendable, CustomTestStringConvertible {
         let bundle: String
         let pairs: [VersionPair]
-        /// The number of changes of each kind.
         let changes: [String: Int]
 
         var testDescription: String { bundle.split(separator: "/").last.map(String.init) ?? bundle }

@@ -207,8 +207,7 @@ struct MappingFacts: Sendable, CustomTestStringConvertible {
 
     /// Returns the path of a model file with the last two components of `projectPath`, or nil.
     ///
-    /// If several files match, it is the file whose path has the longest common prefix with the
-    /// mapping model's path.
+    /// If several match, returns the path that shares the longest prefix with the mapping model.
     func model(_ projectPath: String?) -> String? {
         guard let parts = projectPath?.split(separator: "/").suffix(2),
             let repository = path.split(separator: "/").first

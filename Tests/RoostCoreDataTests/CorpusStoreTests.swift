@@ -26,7 +26,6 @@ import RoostCore
         func counts(facts: StoreFacts) throws {
             let store = try Self.open(facts)
             for warning in try store.notices() { print("NOTICE \(facts.testDescription): \(warning)") }
-            // Every column of every table has its property, so no column is ignored.
             #expect(try !store.notices().contains { $0.contains("belongs to no property") })
             let tally = try store.snapshot().computeTally()
             // A store that was migrated in place may still list an entity under its old name.
@@ -80,10 +79,9 @@ import RoostCore
         /// Compares the entities, the records' fields, the renaming identifiers and the delete
         /// rules.
         ///
-        /// At least one of the store's model files must have equal version hashes. The others can
-        /// differ, because the list of files ignores version hash modifiers. Class names, indexes
-        /// and user info are not compared, because they do not affect a hash and differ in
-        /// published files.
+        /// One of the store's model files must have equal version hashes. Others may differ, as the
+        /// list of files ignores version hash modifiers. Class names, indexes and user info are not
+        /// compared, because they affect no hash and differ in published files.
         @Test("the model in a store of the corpus equals the model file that fits it", arguments: Corpus.exactPairs)
         func exactModels(pair: ExactPair) throws {
             let cached = try CoreDataStoreType().open(
@@ -103,8 +101,6 @@ import RoostCore
             }
         }
 
-        /// The decoded caches come from another reader, so both readers must agree about the
-        /// archive.
         @Test(
             "the model in a store of the corpus has what another reader decoded",
             arguments: Corpus.modelCaches.keys.sorted())

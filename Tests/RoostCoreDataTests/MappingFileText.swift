@@ -8,7 +8,6 @@ struct MappingFileText {
 
     init(_ modelAttributes: [(String, String)] = []) { self.modelAttributes = modelAttributes }
 
-    /// Adds a property mapping and returns its identifier.
     mutating func property(_ kind: String, attributes: [(String, String)]) -> String {
         add("XDDEV\(kind)MAPPING", attributes: attributes, relationships: [])
     }
@@ -173,7 +172,6 @@ struct ExpressionArchive {
             ])
     }
 
-    /// Returns the archive of an expression, as base64 text.
     func data(_ root: TestPlist) -> String { Data(writer.archive(root)).base64EncodedString() }
 
     static func data(_ make: (inout ExpressionArchive) -> TestPlist) -> String {

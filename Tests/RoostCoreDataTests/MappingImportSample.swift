@@ -24,9 +24,6 @@ enum MappingImportSample {
         ])
     }
 
-    /// Imports a mapping model.
-    ///
-    /// The import uses the source and destination models if they are not nil.
     static func read(
         _ file: MappingFileText, from source: ManagedObjectModel? = nil, to destination: ManagedObjectModel? = nil
     ) throws -> CoreDataMappingModel {

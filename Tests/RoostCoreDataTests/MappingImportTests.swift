@@ -226,7 +226,7 @@ struct MappingImportTests {
         #expect(
             imported.mapping.entityMappings[0].relationshipMappings
                 == [PropertyMapping("notes", expression: .relatedInstances(ofSourceRelationship: "notes"))])
-        #expect(imported.warnings.filter { $0.message.contains("give the models") }.count == 2)
+        #expect(imported.warnings.filter { $0.message.contains("pass both models") }.count == 2)
     }
 
     // MARK: Wrong files

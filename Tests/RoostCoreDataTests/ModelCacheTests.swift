@@ -31,8 +31,7 @@ struct ModelCacheTests {
         #expect(attributes["count"]?.defaultValue == .int(3) && attributes["count"]?.validation.maximum == .int(9))
         let owner = try #require(animal.relationships.first)
         #expect(owner.maxCount == 1 && owner.renamingIdentifier == "keeper" && owner.inverseName == "pets")
-        // The archive lists inherited properties and indexes again, but they belong only to the
-        // superentity.
+        // Inherited properties and indexes, which the archive repeats, belong only to the superentity.
         let cat = try model.requireEntity("Cat").declaration
         #expect(cat.attributes.map(\.name) == ["lives"] && cat.relationships.isEmpty && cat.fetchIndexes.isEmpty)
         #expect(cat.attributes.first?.defaultValue == .bool(true) && cat.superentityName == "Animal")
@@ -44,14 +43,14 @@ struct ModelCacheTests {
         #expect(model.configurations == ["Some": ["Owner"]] && model.versionIdentifiers == ["v1"])
     }
 
-    @Test("a .mom file is read without compression")
+    @Test("an uncompressed .mom file is read")
     func compiledFile() throws {
         let directory = try TemporaryDirectory()
         try Data(sampleArchive()).write(to: URL(fileURLWithPath: directory.file("M.mom")))
         #expect(try CoreDataModelReader.read(at: directory.file("M.mom")).model.entities.count == 3)
     }
 
-    /// Reads a compiled model of one entity with an expression for its display name in Spotlight.
+    /// Reads a compiled model of an entity with an expression for its display name in Spotlight.
     private func modelWithDisplayName(
         _ make: (inout ArchiveWriter) -> TestPlist
     ) throws -> (expression: String?, warnings: [String]) {

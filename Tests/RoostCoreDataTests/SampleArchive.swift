@@ -6,7 +6,6 @@ func sampleArchive() -> [UInt8] {
     return sample.bytes()
 }
 
-/// A writer of the sample's archive.
 private struct SampleArchive {
     private var archive: ArchiveWriter
     /// The reserved UIDs of entities and relationships, whose objects refer to each other.
@@ -92,7 +91,6 @@ private struct SampleArchive {
             ])
     }
 
-    /// Writes the expression `pets.@count`.
     private mutating func countOfPets() -> TestPlist {
         archive.object(
             "NSFunctionExpression",

@@ -70,7 +70,6 @@ struct VersionOrderTests {
             at: path, evidence: VersionEvidence(order: ["UserDataModel", "MultiassetUserDataModel"]))
         #expect(history.versions.map(\.name) == Self.made)
         #expect(history.orderReasons.first == "the stated order")
-        // The stated order takes precedence over numbers in names.
         let turned = try self.history(
             at: path, evidence: VersionEvidence(order: ["MultiassetUserDataModel_v3", "MultiassetUserDataModel_v2"]))
         let names = turned.versions.map(\.name)
@@ -128,7 +127,7 @@ struct VersionOrderTests {
         }
         let history = try history(at: path, evidence: VersionEvidence(mappings: [file]))
         #expect(history.versions.map(\.name) == Self.made)
-        #expect(history.orderReasons.first == "a mapping model has it as its destination")
+        #expect(history.orderReasons.first == "a mapping model is from the older to the newer version")
         #expect(history.mappings.map { [$0.source, $0.destination] } == [[0, 1]])
         // A stated order that contradicts the mapping model is refused.
         let stated = VersionEvidence(order: [to, from], mappings: [file])
@@ -154,7 +153,7 @@ struct VersionOrderTests {
             evidence: VersionEvidence(
                 storeModel: model(at: path, version: "UserDataModel"), target: "MultiassetUserDataModel")
         ).orderReasons
-        #expect(reasons.first == "a store is to be migrated to it")
+        #expect(reasons.first == "a store is to be migrated to the newer version")
     }
 
     @Test("a mapping model may contradict the alphabet, but not numbers in version names")
@@ -180,7 +179,7 @@ struct VersionOrderTests {
         let path = try writeBundle(["A 1", "B 1", "A 2", "C"], current: "A 2")
         let history = try history(at: path)
         #expect(history.versions.map(\.name) == ["B 1", "C", "A 1", "A 2"])
-        #expect(history.orderReasons[1] == "it is named like the current version")
+        #expect(history.orderReasons[1] == "the newer version is named like the current version")
     }
 
     @Test("a version whose name only adds a word to the current version's name comes first")
@@ -188,7 +187,7 @@ struct VersionOrderTests {
         let path = try writeBundle(["Notes", "Notes old"], current: "Notes")
         let history = try history(at: path)
         #expect(history.versions.map(\.name) == ["Notes old", "Notes"])
-        #expect(history.orderReasons == ["it is named like the current version"])
+        #expect(history.orderReasons == ["the newer version is named like the current version"])
     }
 
     @Test("the current version comes last among versions without numbers")
@@ -258,8 +257,7 @@ struct VersionOrderTests {
                 return try MigrationManager(registry: .standard).migrate(
                     from: .store(source), to: .store(destination), model: target, options: options)
             }
-            // By the names of the versions, the store is newer than the target. The error names the
-            // remedy.
+            // By the names of the versions, the store is newer than the target.
             let error = try failure { try migrate(VersionEvidence()) }
             #expect(error.code == .newerModelVersion && error.message.contains("--versions"))
             _ = try migrate(VersionEvidence(storeModel: old, target: last))

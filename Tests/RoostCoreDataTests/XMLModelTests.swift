@@ -32,8 +32,6 @@ struct XMLModelTests {
     // MARK: Limits
 
     /// Returns the processor time that this thread spends in `body`.
-    ///
-    /// The work of other threads, such as other tests, does not count.
     private func processorSeconds(_ body: () throws -> Void) rethrows -> Double {
         var (start, end) = (timespec(), timespec())
         #expect(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start) == 0)
@@ -185,7 +183,7 @@ struct XMLModelTests {
         let read = try attribute("attributeType=\"\(type)\" defaultValueString=\"\(text)\"/>")
         #expect(read.attribute.defaultValue == value)
         #expect(read.warnings.map(\.line) == [3])
-        #expect(read.warnings.first?.message.contains("as Core Data reads it") == true)
+        #expect(read.warnings.first?.message.contains("as in Core Data") == true)
     }
 
     @Test(

@@ -9,7 +9,6 @@ private let place = StoreLocation(type: "memory", path: "")
 struct CommitFeedTests {
     private final class Origin: Sendable {}
 
-    /// A feed, and the notices that a listener receives.
     private final class Listening: Sendable {
         let feed = CommitFeed.of(nil)
         private let list = Mutex<[SaveNotice]>([])
@@ -22,7 +21,7 @@ struct CommitFeedTests {
             look(at: generation)
         }
 
-        /// The notices since the last call, as generations; a minus sign marks an incomplete
+        /// The generations of the notices since the last call; a minus sign marks an incomplete
         /// notice.
         var taken: [String] {
             list.withLock { notices in
@@ -31,7 +30,6 @@ struct CommitFeedTests {
             }
         }
 
-        /// Begins commits and returns their numbers, for ``end(_:to:by:number:)``.
         @discardableResult
         func begin(_ count: Int = 1) -> [Int] {
             let numbers = (0..<count).map { _ in feed.beginCommit() }
@@ -39,7 +37,7 @@ struct CommitFeedTests {
             return numbers
         }
 
-        /// Ends the commit `number`, or the first running commit if `number` is nil.
+        /// Ends the commit `number`; nil ends the first running commit.
         func end(_ from: UInt64, to: UInt64, by origin: Origin? = nil, number: Int? = nil) {
             let (from, to) = (Generation(number: from), Generation(number: to))
             let ended = open.withLock { open in
@@ -102,7 +100,7 @@ struct CommitFeedTests {
         #expect(listening.taken.isEmpty)
     }
 
-    @Test("a notice with a gap before it waits for the history, but for at most 64 commits")
+    @Test("a notice after a gap waits for the history of the gap, but for at most 64 commits")
     func history() {
         let listening = Listening()
         listening.look(at: 0, hasHistory: true)
@@ -118,7 +116,7 @@ struct CommitFeedTests {
         #expect(listening.taken.first == "-2>10")
     }
 
-    @Test("overlapping commits give notices in the order they began, each from the generation of the previous notice")
+    @Test("notices of overlapping commits come in the order in which the commits began, without gaps")
     func overlapping() {
         let listening = Listening()
         listening.feed.setAddsGenerations(true)

@@ -19,7 +19,7 @@ struct CommitTypesTests {
     }
 
     @Test(
-        "a text that is not the text of a generation is not read as one",
+        "a malformed text is not read as a generation",
         arguments: ["", "-1", "+1", "01", "1.0", " 1", "18446744073709551616"])
     func wrongGenerationText(text: String) {
         #expect(Generation(text) == nil)
@@ -80,7 +80,7 @@ struct CommitTypesTests {
         #expect(error?.message.contains("Tag/p4") == true)
     }
 
-    /// Changes of one object in one change set that contradict each other.
+    /// Contradicting changes of one object in one change set.
     struct Contradiction: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let code: StoreError.Code
@@ -132,7 +132,7 @@ struct CommitTypesTests {
     func refusesContradiction(contradiction: Contradiction) throws {
         let model = try ManagedObjectModel(entities: [EntityDescription("Tag"), EntityDescription("Other")])
         var changes = ChangeSet(model: model)
-        // Other objects come first. A check that looks only at the first change does not find the contradiction.
+        // A check of only the first change would not find the contradiction.
         try changes.insert(ObjectID("Other", key: 1), values: [:])
         try changes.insert(ObjectID("Tag", key: 7), values: [:])
         try contradiction.change(&changes)
@@ -142,7 +142,7 @@ struct CommitTypesTests {
         #expect(error?.code == contradiction.code, "\(error.map { "\($0)" } ?? "")")
     }
 
-    @Test("a prepared change sorts its inserts by place and keeps their positions")
+    @Test("a prepared change sorts inserts by entity and key, and keeps their positions in the change set")
     func preparedOrder() throws {
         let model = try ManagedObjectModel(entities: [EntityDescription("A"), EntityDescription("B")])
         var changes = ChangeSet(model: model)

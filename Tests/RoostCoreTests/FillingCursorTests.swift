@@ -58,7 +58,7 @@ struct FillingCursorTests {
 
     init() throws { model = try ManagedObjectModel(entities: [EntityDescription("Thing")]) }
 
-    /// Returns the keys of each batch, or the code of its error, up to the end.
+    /// Returns the keys or the error code of each batch.
     private func run(_ cursor: SteppedCursor) throws -> [String] {
         var batch = RecordBatch(model: model)
         var found: [String] = []
@@ -108,7 +108,7 @@ struct FillingCursorTests {
         #expect(try !cursor.next(into: &batch))
     }
 
-    @Test("a cursor that refuses a call, because it is closed or the batch has another model, loses no record")
+    @Test("a cursor that is closed or gets a batch of another model throws and loses no record")
     func closed() throws {
         let cursor = SteppedCursor([.record(1)], model: model)
         var other = RecordBatch(model: try ManagedObjectModel(entities: [EntityDescription("Other")]))

@@ -4,7 +4,6 @@ import Testing
 
 @testable import RoostCore
 
-/// The entries of a history in memory.
 final class MemoryHistory: HistoryEntryWriter {
     var settings: [UInt8]?
     var parts: [HistoryPlace: [UInt8]] = [:]
@@ -66,7 +65,6 @@ struct HistoryFormatTests {
         return transactions
     }
 
-    /// Records an update, a deletion, an insert, and an added and a removed link.
     private func recordEverything(_ recorder: inout HistoryRecorder) throws {
         var batch = RecordBatch(model: model)
         try batch.append(ObjectID("Person", key: 7), version: 1, values: ["email": "e", "age": .int(1)])

@@ -19,7 +19,6 @@ struct MessageTextTests {
         #expect(text.contains("' is unknown;  did\n  you mean\nthis? äöü"))
         #expect(!text.unicodeScalars.contains("\u{FFFD}"))
         #expect(text.utf8.count < 1400 && text.contains(" bytes)…"))
-        // The file's name is at the end.
         let path = "/" + String(repeating: "directory/", count: 300) + "store.sqlite"
         #expect(MessageText.bounded(path).hasSuffix("/store.sqlite"))
     }
@@ -74,7 +73,7 @@ struct MessageTextTests {
         _ = try ManagedObjectModel(entities: [entity])
     }
 
-    @Test("a problem of a document with a huge name gives a message of bounded size")
+    @Test("a huge name in a document gives a message of bounded size")
     func hugeNameInDocument() {
         let huge = String(repeating: "n", count: 1_000_000)
         let document = "{\"formatVersion\": 1, \"entities\": {\"\(huge)\": {\"attributes\": {\"a\": {\"typ\": 1}}}}}"

@@ -91,7 +91,7 @@ struct ModelDocumentTests {
     }
 
     @Test(
-        "a malformed model document is refused with what is wrong with it",
+        "a malformed model document is refused with the reason",
         arguments: [
             ("", "line 1, column 1: the text ends where a value is expected"),
             (

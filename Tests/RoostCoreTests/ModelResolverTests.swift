@@ -138,7 +138,6 @@ struct ModelResolverTests {
         #expect(shelf.destination == model.entity("Shelf")?.number)
         #expect(shelf.relationship == 11)
         #expect(try model.requireEntity("Shelf").layout.fields.isEmpty)
-        // Fields follow each other without gaps.
         for (field, next) in zip(fields, fields.dropFirst()) {
             #expect(next.byteOffset == field.byteOffset + field.kind.width)
         }

@@ -5,7 +5,6 @@ import Testing
 
 @Suite("Model validation")
 struct ModelValidatorTests {
-    /// A model with a flaw, and the expected message.
     struct Flaw: CustomTestStringConvertible, Sendable {
         let message: String
         let entities: [EntityDescription]
@@ -208,11 +207,11 @@ struct ModelValidatorTests {
             "A.r: The inverse 'B.tracsk' does not exist; did you mean 'tracks'?",
             relationship: .toOne("r", to: "B", inverse: "tracsk"), .toMany("tracks", to: "A")),
         Flaw(
-            "A.r: The inverse 'B.s' has no inverse, not this relationship",
+            "A.r: The inverse 'B.s' must name this relationship as its inverse, but has no inverse",
             relationship: .toOne("r", to: "B", inverse: "s"), .toMany("s", to: "A")),
         Flaw(
-            "A.r: The inverse 'B.s' names 'q' as its inverse", relationship: .toOne("r", to: "B", inverse: "s"),
-            .toMany("s", to: "A", inverse: "q")),
+            "A.r: The inverse 'B.s' must name this relationship as its inverse, but names 'q'",
+            relationship: .toOne("r", to: "B", inverse: "s"), .toMany("s", to: "A", inverse: "q")),
         Flaw(
             "A.r: The inverse 'B.s' refers to 'B', which does not have this relationship.",
             relationship: .toOne("r", to: "B", inverse: "s"), .toMany("s", to: "B", inverse: "r"),

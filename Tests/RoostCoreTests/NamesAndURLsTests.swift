@@ -51,7 +51,7 @@ struct NamesAndURLsTests {
     }
 
     @Test(
-        "a text that is not an object's URI is not read as one",
+        "a malformed or foreign URI is not read as an object ID",
         arguments: [
             "", "x-roost://", "x-coredata://A/B/p1", "x-roost://nouuid/Track/p1",
             "x-roost://00000000-0000-0000-0000-000000000000/Track/42",
@@ -96,7 +96,7 @@ struct NamesAndURLsTests {
         return registry
     }
 
-    @Test("a registry keeps the order of store types, and only the last type that was registered with a name")
+    @Test("a registry keeps the order of store types, and only the last type registered with each name")
     func registration() {
         #expect(registry().all.map(\.name) == ["sqlite", "lmdb"])
     }
@@ -174,8 +174,7 @@ struct TallyTests {
         let inverse = try model.requireLinkRelationship(RelationshipName("Tag", name: "things"))
         #expect(owner.owner == inverse.owner)
         #expect(owner.isFlipped != inverse.isFlipped)
-        // Tag.things sorts before Thing.tags, so it owns the links. Neither side is ordered, so
-        // places are dropped.
+        // Tag.things sorts first, so Tag.things owns the links. Places are dropped, because neither side is ordered.
         #expect(changes.addedLinks.map(\.links) == [[Link(2, 1), Link(4, 3)]])
         let failure = #expect(throws: StoreError.self) {
             try changes.add(Link(1, 2), to: RelationshipName("Thing", name: "owner"))

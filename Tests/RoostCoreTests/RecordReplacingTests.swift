@@ -60,7 +60,7 @@ struct RecordReplacingTests {
         )
         try before.append(ObjectID("Thing", key: 5), version: 77, values: old)
         try expected.append(ObjectID("Thing", key: 5), version: 77, values: new)
-        // Another record comes first, so that the new record does not begin at offset 0.
+        // The new record must not begin at offset 0.
         actual.append(before, at: 0)
         try before.withRecord(at: 0) { try actual.append($0, replacing: replacements) }
         #expect(actual.record(at: 1) == expected.record(at: 0))

@@ -38,7 +38,7 @@ struct RecordTests {
         }
     }
 
-    @Test("a value for an element makes the composites around it present, unless they have values of their own")
+    @Test("setting an element creates the composites around the element, except composites with a value")
     func elementsByPath() throws {
         let inner = AttributeDescription(
             "d", type: .composite,

@@ -5,7 +5,6 @@ import Testing
 struct StoreErrorTests {
     private struct SystemCode: Error, Equatable { let number: Int }
 
-    /// An error with a value in every payload.
     private let full = StoreError(
         .conflict, "first",
         damagedObject: ObjectID("Album", key: 5), underlying: SystemCode(number: 28)
@@ -26,7 +25,7 @@ struct StoreErrorTests {
         $0.failures = [ValidationFailure(.row(2), entity: "Album", property: "title", kind: .missing)]
     }
 
-    /// Returns the stored properties of an error by name, without those in `names`.
+    /// Returns an error's stored properties by name, except `names`.
     private func payloads(_ error: StoreError, without names: Set<String>) -> [String: String] {
         var payloads: [String: String] = [:]
         for child in Mirror(reflecting: error).children {
@@ -44,8 +43,7 @@ struct StoreErrorTests {
         #expect(payloads(changed, without: ["message"]) == expected)
         #expect(payloads(full.located(in: "line 3"), without: ["message"]) == expected)
         #expect(full.located(in: "line 3").message == "line 3: first")
-        // Every payload of `full` differs from that of an error without payloads, so that a lost
-        // payload is noticed.
+        // Every payload of `full` has a value, so a lost payload is noticed.
         let empty = payloads(StoreError(.conflict, "first"), without: ["code", "message"])
         for (name, value) in empty { #expect(expected[name] != value, "\(name)") }
     }
@@ -75,7 +73,7 @@ struct StoreErrorTests {
         #expect(payloads(changed, without: names) == payloads(full, without: names))
     }
 
-    @Test("a replaced message of an error is cleaned and shortened like the first")
+    @Test("a replaced error message is cleaned and shortened like the first message")
     func lines() {
         #expect(full.withMessage("a\u{7}b\nc").message == StoreError(.conflict, "a\u{7}b\nc").message)
         #expect(full.withMessage(String(repeating: "x", count: 1 << 20)).message.utf8.count < 1 << 17)

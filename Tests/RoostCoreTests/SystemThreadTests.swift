@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Threads")
 struct SystemThreadTests {
-    /// A stack size beyond any address space, so that the thread cannot be started.
+    /// No address space has room for this stack.
     private static let impossibleByteCount = 1 << 50
 
     @Test("a thread that cannot start throws outOfResources and releases its closure")

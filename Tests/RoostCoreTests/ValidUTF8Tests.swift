@@ -16,8 +16,7 @@ struct ValidUTF8Tests {
         ]
         for round in 0..<20_000 {
             var bytes: [UInt8] = []
-            // Every second text gets a piece that may be invalid. The piece can be inside a word of eight bytes or
-            // cross two words.
+            // Every second text gets a piece that may be invalid, inside a word of eight bytes or across two words.
             for _ in 0..<Int.random(in: 0...20, using: &generator) {
                 bytes += pieces[Int.random(in: 0...3, using: &generator)]
             }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Version hashes")
 struct VersionHashTests {
-    /// One setting, and whether the version hash includes the setting.
+    /// A setting, and whether the version hash includes it.
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let isHashed: Bool
@@ -188,9 +188,7 @@ struct VersionHashTests {
         #expect(try hash(first) != hash(second))
     }
 
-    /// The worked examples of MODEL-FORMAT.md.
-    ///
-    /// The hashes must never change, because programs and mapping documents contain such hashes.
+    /// These hashes must never change, because programs and mapping documents contain them.
     @Test(
         "a version hash has the value of the worked example in MODEL-FORMAT.md",
         arguments: [
@@ -234,7 +232,6 @@ struct VersionHashTests {
         #expect(shown.versionHashes(by: .v1)["Album"] == plain.versionHashes(by: .v1)["Album"])
         #expect(shown.versionHashes(by: .v2) == plain.versionHashes(by: .v2))
         #expect(shown.hasVersionHashes(of: plain))
-        // The golden hash of the model without the transient attribute.
         #expect(plain.versionHashes(by: .v1)["Track"]?.description == "8b04d3f7f66824b3c78906b268c6b868")
         #expect(shown.entities.map(\.layout.fields) == plain.entities.map(\.layout.fields))
     }

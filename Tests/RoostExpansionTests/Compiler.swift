@@ -40,7 +40,7 @@
                 })
         }
 
-        /// Returns source code and its location in the form in which the compiler sends them.
+        /// Returns source code and its location as the compiler sends them.
         static func source(_ text: String, at byteOffset: Int = 0) -> JSONNode.Content {
             .object([
                 JSONMember("source", .string(text)),

@@ -38,7 +38,7 @@
             WrongModel("var x: ToMany<Track> = →tracks()", message: "begins empty"),
             WrongModel(
                 "→@Unique var x: ToMany<Track>", message: "'@Unique' cannot be combined with a to-many relationship."),
-            WrongModel("@Relationship →@Attribute var x: Artist?", message: "is either an attribute or a relationship"),
+            WrongModel("@Relationship →@Attribute var x: Artist?", message: "cannot have both '@Attribute' and"),
             WrongModel(
                 "@Relationship →@Transient var x: ToMany<Artist>",
                 message: "cannot be combined with a to-many relationship"),

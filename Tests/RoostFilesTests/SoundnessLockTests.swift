@@ -38,13 +38,12 @@ struct SoundnessLockTests {
     }
 
     @Test(
-        "an opener trusts another opener's shared lock only after an opener has found the store sound",
+        "an opener trusts another opener's shared lock only if the store was found sound",
         .enabled(if: croost_locks_have_regions() != 0, "the system cannot lock bytes separately"))
     func waitsForConfirmation() throws {
         let directory = try TemporaryDirectory()
         let store = directory.file("store")
-        // Acts as an opener that got the shared lock directly after a failed examination, and has
-        // not yet released it.
+        // This opener got the shared lock after a failed examination, and still holds the lock.
         let undecided = try LockFile(forStoreAt: store, region: .sound, isWritable: true)
         #expect(try undecided.set(.shared))
         #expect(code { _ = try SoundnessLock.join(forStoreAt: store, timeoutSeconds: 0.01) } == .busy)
@@ -54,7 +53,7 @@ struct SoundnessLockTests {
         try first.confirm()
         let second = try SoundnessLock.join(forStoreAt: store, timeoutSeconds: 0)
         first.release()
-        // The second opener's lock still confirms the store after the first opener released its lock.
+        // The second opener's lock alone still confirms the store.
         #expect(try !SoundnessLock.join(forStoreAt: store, timeoutSeconds: 0).isExamining)
         second.release()
         #expect(try SoundnessLock.join(forStoreAt: store, timeoutSeconds: 0).isExamining)

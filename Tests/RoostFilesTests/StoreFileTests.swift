@@ -212,12 +212,12 @@ struct StoreFileTests {
         let store = try directory.write("store")
         let abandoned = StoreFile.temporarySibling(of: store)
         for suffix in ["", "-wal", "-journal", "-lock", ".lock"] {
-            // A lock file is empty, so a file with content is not a lock file.
+            // Only an empty file counts as a lock file.
             _ = try directory.write(StoreFile.name(of: abandoned) + suffix, content: suffix == ".lock" ? "" : "content")
         }
         let halfGone = StoreFile.name(of: StoreFile.temporarySibling(of: store)) + "-shm"
         _ = try directory.write(halfGone)
-        // A process can leave a spill file if it is killed while it creates the file.
+        // A process killed while creating a spill file can leave the file.
         _ = try directory.write(".roost-spill.12ab.roost-tmp")
         let live = StoreFile.temporarySibling(of: store)
         let lock = try StoreLock.acquire(forStoreAt: live, mode: .exclusive, timeoutSeconds: 0)
@@ -237,7 +237,7 @@ struct StoreFileTests {
         #expect(try directory.names == (others + ["store"]).sorted())
     }
 
-    @Test("temporary files of a claimed store are swept by the holder of the claim only")
+    @Test("only the holder of a store's claim sweeps the store's temporary files")
     func sweepsUnderClaim() throws {
         let directory = try directory.get()
         let store = directory.file("store")

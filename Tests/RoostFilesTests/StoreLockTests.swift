@@ -91,8 +91,7 @@ struct StoreLockTests {
         // With a timeout of 0, the lock does not wait for the request.
         let (first, none) = try seconds(0)
         #expect(none < .seconds(0.2))
-        // This process holds the first lock, and the request may be waiting for that lock. So the
-        // second acquisition yields only briefly.
+        // The request may be waiting for this process's first lock, so the second acquisition yields only briefly.
         let (second, little) = try seconds(600)
         #expect(little >= .seconds(0.1) && little < .seconds(4))
         first.release()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory for one test, removed when the test releases it.
+/// A directory for one test, removed on deallocation.
 final class TemporaryDirectory: Sendable {
     let path: String
 

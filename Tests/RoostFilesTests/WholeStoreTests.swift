@@ -8,8 +8,6 @@ struct WholeStoreTests {
     let directory = Result { try TemporaryDirectory() }
 
     /// A type whose stores are files that begin with `store`.
-    ///
-    /// It tests the operations of `FileStoreType` that open no store.
     private struct PlainType: FileStoreType {
         let name = "plain"
         let capabilities = StoreCapabilities(.writing, .persistence, .file)
@@ -140,7 +138,6 @@ struct WholeStoreTests {
         let capabilities = StoreCapabilities(.writing, .persistence, .file)
         /// The path where a file of another program appears once the name is locked.
         var appearing: String?
-        /// Whether writing a store fails.
         var fails = false
 
         var companionSuffixes: [String] {

@@ -133,13 +133,12 @@ struct GraphConformanceTests {
     }
 }
 
-/// A check that is known to fail, with the reason.
 struct KnownFailure {
     let check: String
     /// The name of the store; nil for all.
     let store: String?
     let reason: String
-    /// Whether the check would crash the process of the tests, so that it cannot run.
+    /// Whether to skip the check, which would crash the test process.
     let stopsProcess: Bool
 
     init(_ check: String, on store: String? = nil, stopsProcess: Bool = false, reason: String) {
@@ -149,7 +148,7 @@ struct KnownFailure {
     static let all: [KnownFailure] = []
 }
 
-/// The results of a run, which are printed after the last check.
+/// The results of a run, printed after the last check.
 actor Figures {
     static let shared = Figures()
 

@@ -365,7 +365,7 @@ struct BehaviorTests {
         try context.save()
     }
 
-    @Test("a composite set on an object that has left its context has no effect, like other properties")
+    @Test("setting a composite of an object that has left its context has no effect")
     func compositeWithoutContext() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(

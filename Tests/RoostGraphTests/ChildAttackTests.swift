@@ -10,7 +10,6 @@ import Testing
 @Suite("Child contexts under attack")
 @MainActor
 struct ChildAttackTests {
-    /// A reference that a test releases.
     enum Owner: Sendable {
         case parent, child, undo, object
 

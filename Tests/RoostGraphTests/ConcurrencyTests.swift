@@ -46,7 +46,7 @@ struct ConcurrencyTests {
         let container = try PersistentContainer(location, model: try Music.model(), types: Music.types)
         let view = container.viewContext
         #expect(try view.count(Fetch<Artist>()) == 0)
-        // Another container of the store saves during the view context's event.
+        // Saves during the view context's event.
         let other = try PersistentContainer(location, model: try Music.model(), types: Music.types)
         let context = other.makeContext()
         let artist: Artist = try context.insert()
@@ -241,7 +241,7 @@ private actor Threadless {
             try expectStopped(result)
         }
 
-        /// Expects that a process was stopped by a signal, and did not end with an error of its body.
+        /// Expects that a signal ended the process, not an error of its body.
         private func expectStopped(_ result: ExitTest.Result?) throws {
             guard case .signal = try #require(result).exitStatus else {
                 Issue.record("the process ended without a signal")

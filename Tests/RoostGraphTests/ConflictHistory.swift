@@ -6,11 +6,9 @@ import RoostGraph
 
 /// Runs each step on one of several contexts, and on the ``PlainGraph`` of that context.
 ///
-/// A context keeps all objects that it read. So it shows the state of the store at its last
-/// refresh, with its own changes.
+/// Each context keeps what it read, so it shows its own changes on the content of its last refresh.
 @MainActor
 final class ConflictHistory {
-    /// A context, and the content that it must show.
     @MainActor
     final class Lane {
         let context: ManagedObjectContext
@@ -41,7 +39,7 @@ final class ConflictHistory {
     let lanes: [Lane]
     var active = 0
     var saved = PlainGraph()
-    /// The number of times that each outcome occurred.
+    /// The count of each outcome.
     var outcomes: [String: Int] = [:]
 
     var lane: Lane { lanes[active] }
@@ -194,8 +192,7 @@ final class ConflictHistory {
         if lane.hasStrangers || !merge.ghosts.isEmpty || merge.hasLostLinks || !merge.result.dangling.isEmpty
             || merge.loose != merge.result.unsettled
         {
-            // The rules do not define all of the content in these cases, so the context rolls its
-            // changes back.
+            // The rules do not define all content in these cases, so the context rolls back.
             lane.context.rollback()
             lane.hasStrangers = false
             mine = base
@@ -227,8 +224,7 @@ final class ConflictHistory {
 
     /// Whether a failed save left the same objects pending.
     ///
-    /// The save may have renumbered tracks. It may also have dropped deletions of objects that
-    /// another context deleted too.
+    /// The save may renumber tracks, and drop deletions of objects that another context deleted.
     private func isPending(_ before: [Set<ObjectID>], in context: ManagedObjectContext) -> Bool {
         let now = pending(context)
         return now[0] == before[0] && now[2].isSubset(of: before[2])

@@ -269,8 +269,6 @@ struct ConflictTests {
         let sample = try Sample(container)
         let (mine, other) = (sample.contexts[0], sample.contexts[1])
         #expect(sample.albums[0][1].tracks.count == 0)
-        // In the other context, the second album gets a new track, and before it a track of the
-        // first album.
         let new: Track = try other.insert()
         new.title = "new"
         sample.albums[1][1].tracks.append(new)
@@ -495,7 +493,7 @@ struct ConflictTests {
         let own = try #require(mine.object(passport.id))
         let (newHolder, oldHolder) = (try #require(mine.object(first.id)), try #require(mine.object(second.id)))
         #expect(own.holder === oldHolder && oldHolder.name == "second" && newHolder.name == "first")
-        // The other context leaves the passport unchanged in the end, and renames its holder.
+        // In the end, the other context has changed only the holder's name.
         second.passport = nil
         second.name = "theirs"
         try other.save()

@@ -74,7 +74,7 @@ struct FailedCallTests {
         #expect(try container.makeContext().count(FetchRequest("Word")) == 0)
     }
 
-    @Test("after an undo that could not read members and a failed transaction, redo restores links past a save")
+    @Test("redo restores links after an undo that could not read members, a failed transaction and a save")
     func redoAfterFailedTransaction() throws {
         let control = StoreMeter()
         let container = try control.makeContainer(.memory)

@@ -66,14 +66,7 @@ private final class PausingStore: PersistentStore {
     func byteCount() throws(StoreError) -> Int { try base.byteCount() }
     func close() throws(StoreError) { try base.close() }
 
-    /// Fetches in the background, and calls `body` after the fetch has opened its snapshot.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - context: The context, which must belong to the main actor.
-    ///   - body: Uses the context.
-    /// - Returns: The names of the fetched objects.
-    /// - Throws: The errors of the fetch and of `body`.
+    /// Fetches names in the background, and calls `body` after the fetch has opened its snapshot.
     @MainActor
     func names(
         of request: Fetch<Artist>, in context: ManagedObjectContext, during body: () throws -> Void
@@ -125,7 +118,6 @@ struct FetchEventTests {
         }
     }
 
-    /// Inserts and saves artists, and returns their IDs.
     private func insertArtists(
         _ count: Int, into container: PersistentContainer
     ) throws -> [ManagedObjectID<Artist>] {

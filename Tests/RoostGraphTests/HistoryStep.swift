@@ -48,7 +48,6 @@ struct Step: CustomStringConvertible {
     }
 }
 
-/// A result that differs from the expected one.
 struct Problem: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
@@ -64,12 +63,8 @@ extension Step {
 
     /// Changes objects of a context, and a ``PlainGraph`` in the same way.
     ///
-    /// - Parameters:
-    ///   - context: The context.
-    ///   - graph: The content that the context shows.
-    ///   - sharesTitles: Whether albums can share titles. If so, only members in `graph` are removed.
-    ///   - endsEvents: Whether a deletion ends the event.
-    /// - Throws: Errors of reads and inserts.
+    /// If `sharesTitles` is true, albums can share titles, and only members in `graph` are removed.
+    /// If `endsEvents` is true, a deletion ends the event.
     func change(
         _ context: ManagedObjectContext, and graph: inout PlainGraph, sharesTitles: Bool = false,
         endsEvents: Bool = false

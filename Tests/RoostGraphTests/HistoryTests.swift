@@ -19,13 +19,11 @@ struct HistoryTests {
     enum Backend: String, CaseIterable, Sendable {
         case memory, sqlite, lmdb, json
 
-        /// All backends, or the backends that the environment names.
         static let chosen: [Backend] = {
             guard let names = environment["ROOST_GRAPH_STORES"] else { return allCases }
             return names.split(separator: ",").compactMap { Backend(rawValue: String($0)) }
         }()
 
-        /// The number of histories in the usual tests.
         var usualCount: Int { self == .memory ? 5 : 1 }
     }
 

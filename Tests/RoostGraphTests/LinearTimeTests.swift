@@ -3,7 +3,6 @@ import RoostCore
 import RoostGraph
 import Testing
 
-/// Operations on many objects, whose processor times are compared.
 @Suite("Linear time")
 struct LinearTimeTests {
     @Test("a change of many rows takes about as long in a list with a limit as in a list of all rows")

@@ -10,7 +10,7 @@ import RoostGraph
 /// A context merges the saves of others before it changes anything.
 @MainActor
 final class MergeHistory {
-    /// A context, and the saves of others since it was active.
+    /// A context, and the saves of others since the context was active.
     @MainActor
     final class Lane {
         let context: ManagedObjectContext

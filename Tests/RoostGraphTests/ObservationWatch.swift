@@ -23,12 +23,7 @@ struct ObservationWatch {
 
     private let readings: [Reading]
 
-    /// Reads and observes the context's objects that are not deleted.
-    ///
-    /// - Parameters:
-    ///   - context: The context.
-    ///   - entities: The entities whose objects are fetched first.
-    /// - Throws: The error of a fetch.
+    /// Fetches `entities`, and observes the context's objects that are not deleted.
     init(_ context: ManagedObjectContext, fetching entities: [String] = PlainGraph.entities) throws {
         var readings: [Reading] = []
         let fetched = try entities.map { try context.fetch(FetchRequest(EntityName($0))) }

@@ -34,7 +34,6 @@ struct PartlyFailedSaveTests {
             try context.save()
         }
 
-        /// Checks that the context can edit, fetch and save the objects.
         func expectEditable() throws {
             #expect(context.updatedObjects == [right])
             left["name"] = "edited"

@@ -35,8 +35,7 @@ struct PendingFetchTests {
         "Track": [[], ["title"], ["album.artist.name"], ["album.title", .init("title", ascending: false)]],
     ]
 
-    /// Another context must get the same results after the save.
-    @Test("random requests return the same objects before and after the save")
+    @Test("a random request returns the same objects before and after a save")
     func saveAndFetch() throws {
         var made = 0
         var number: UInt64 = 0

@@ -147,12 +147,7 @@ struct PlainGraph: Equatable {
 
     init() {}
 
-    /// Reads the content that a context shows.
-    ///
-    /// - Parameters:
-    ///   - context: The context.
-    ///   - ids: The objects; nil for all fetched objects.
-    /// - Throws: Errors of reads.
+    /// Reads what a context shows of the objects `ids`; nil reads all fetched objects.
     init(reading context: ManagedObjectContext, ids: [ObjectID]? = nil) throws {
         let all = try ids ?? Self.entities.flatMap { try context.fetchIDs(FetchRequest(EntityName($0))) }
         for id in all {

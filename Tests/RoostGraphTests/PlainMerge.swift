@@ -98,7 +98,6 @@ struct PlainContent: Equatable {
     }
 }
 
-/// The merge policies of ``PlainMerge``.
 enum PlainPolicy: Int, CaseIterable {
     case error, storeTrump, objectTrump, overwrite, rollback, sum, refuse
 
@@ -133,15 +132,13 @@ enum PlainPolicy: Int, CaseIterable {
 }
 
 /// The result of a save or a refresh by the documented rules.
-///
-/// The rules compute it from three contents and a policy.
 struct PlainMerge {
     var result = PlainContent()
     /// The errors that the save can have; none if it must succeed.
     var codes: Set<StoreError.Code> = []
     /// Whether the save may succeed although `codes` has errors.
     var isOpen = false
-    /// Whether there is a conflict for the policy to resolve.
+    /// Whether the policy has a conflict to resolve.
     var isResolved = false
     /// The objects whose relationships the rules leave open.
     var loose: Set<ObjectID> = []
@@ -151,17 +148,11 @@ struct PlainMerge {
     var ghosts: Set<ObjectID> = []
     /// Whether one side added members to objects that the other side deleted.
     var hasLostLinks = false
-    /// Whether this side has anything to save.
     var hasChanges = false
 
-    /// Merges the contents.
+    /// Merges what this side changed from `base` to `mine` into `stored`.
     ///
-    /// - Parameters:
-    ///   - base: The content that this side read.
-    ///   - mine: The content of this side.
-    ///   - stored: The content of the store.
-    ///   - policy: The policy.
-    ///   - isSave: Whether this is a save, which also merges equal titles.
+    /// A save also merges albums with equal titles.
     init(
         base: PlainContent, mine: PlainContent, stored: PlainContent, policy: PlainPolicy, isSave: Bool = true
     ) {

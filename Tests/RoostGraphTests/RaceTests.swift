@@ -11,10 +11,7 @@ private actor End {
     func come() { hasCome = true }
 }
 
-/// Ten contexts change the same objects at once.
-///
-/// `ROOST_GRAPH_ROUNDS` sets the number of rounds. `make faults` runs the test with
-/// ThreadSanitizer.
+/// `ROOST_GRAPH_ROUNDS` sets the number of rounds, and `make faults` adds ThreadSanitizer.
 @Suite("Ten contexts at once")
 struct RaceTests {
     private static let workerCount = 10

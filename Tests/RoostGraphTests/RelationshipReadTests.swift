@@ -5,13 +5,12 @@ import RoostGraph
 import RoostStores
 import Testing
 
-/// Lists of members that are copied, cannot be read, or are read again.
 @Suite("Reading relationships")
 struct RelationshipReadTests {
     /// Creates a store with a shape that has a circle and a square as parts and as neighbors.
     ///
-    /// `meter` can make calls of the store fail. The relationships refer to an entity with
-    /// subentities, so a context must read a member to find the member's entity.
+    /// The relationships refer to an entity with subentities, so a context must read a member to
+    /// find the member's entity.
     private func makeShapes(_ meter: StoreMeter) throws -> (container: PersistentContainer, shape: ObjectID) {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
@@ -67,7 +66,7 @@ struct RelationshipReadTests {
         #expect(tracks[2].album === second)
     }
 
-    @Test("changes to a copied slice leave the relationship unchanged, but changes to a slice in place do change it")
+    @Test("changing a slice in place changes the relationship, and changing a copied slice does not")
     func slices() throws {
         let context = try Music.container().makeContext()
         let album: Album = try context.insert()

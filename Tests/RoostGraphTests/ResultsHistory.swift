@@ -5,7 +5,7 @@ import RoostCore
 import RoostGraph
 import RoostStores
 
-/// A controller, and its first result with all differences applied to it.
+/// A controller, and its first result with all differences applied.
 @MainActor
 final class ResultsWatch {
     let name: String
@@ -59,8 +59,8 @@ final class ResultsWatch {
 
     /// Returns the names of the sections that contain `ids`, in the order of `ids`.
     ///
-    /// If `onlyFetched` is true, a name is empty if a fetch does not find an object on the path. A
-    /// fetch does not find an object that another context deleted, even if this context changed the
+    /// If `onlyFetched` is true, an object on the path that fetches omit gives an empty name.
+    /// Fetches omit an object that another context deleted, even if this context changed the
     /// object's lists.
     private static func names(
         _ path: String, of ids: [ObjectID], in context: ManagedObjectContext, onlyFetched: Bool = false
@@ -77,8 +77,7 @@ final class ResultsWatch {
         var current = object
         let names = path.split(separator: ".").map(String.init)
         for name in names.dropLast() {
-            // Another context can save a new reference to an object that this context deleted. A
-            // fetch does not find that object.
+            // Fetches omit an object that this context deleted, even if another context saves a new reference to it.
             guard let next = try current.object(name), !next.isDeleted else { return "" }
             current = next
             guard onlyFetched, let context = next.context else { continue }

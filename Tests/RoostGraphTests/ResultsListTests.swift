@@ -8,7 +8,6 @@ import Testing
 /// Differences between two states of a result, computed without a context or a store.
 @Suite("Differences of results")
 struct ResultsListTests {
-    /// A row of the expected result: a section, a number to sort by, and a version.
     private struct Row: Equatable {
         var section: Int
         var sort: Int
@@ -27,7 +26,7 @@ struct ResultsListTests {
 
     private static func row(_ key: Int64, of row: Row, isOneSection: Bool) -> ResultsRow {
         var order = isOneSection ? [] : [UInt8(row.section)]
-        // Sort keys of different lengths, like those of texts.
+        // Like texts, these sort keys have different lengths.
         order += Array(repeating: UInt8(row.sort / 4 + 1), count: 1 + row.sort % 4) + [0]
         return ResultsRow(
             key: key, entity: 0, fingerprint: row.version, order: order,
@@ -132,13 +131,11 @@ struct ResultsListTests {
                 let new = Self.state(newRows, isOneSection: isOneSection)
                 let ids = Set(touched.keys.map { ObjectID("Row", key: $0) })
                 let edge = limit == nil ? 0 : touched.count
-                // The difference of two complete lists.
                 var fetched = Self.list(newRows, isOneSection: isOneSection)
                 let whole = fetched.difference(
                     from: Self.list(oldRows, isOneSection: isOneSection), touched: Set(touched.keys), model: model)
                 var problems = Self.problems(whole, from: old, to: new, touched: ids, edge: edge)
-                // The difference computed from the changes. If the old list was filled to its limit,
-                // the changes may not have the rows that move in, so `list` becomes the fetched list.
+                // If the old list had reached its limit, the changes may lack rows that move in.
                 let isLost = limit.map { oldRows.count == $0 } ?? false
                 if isLost {
                     list = fetched

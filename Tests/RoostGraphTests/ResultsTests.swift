@@ -75,7 +75,7 @@ struct ResultsTests {
         #expect(controller.sections.first?.count == 2)
     }
 
-    @Test("a window that onChange sets while a result is fetched again remains")
+    @Test("a window that onChange sets during a fetch of the result remains")
     func windowDuringFetch() throws {
         let context = try container().makeContext()
         let controller = try FetchedResultsController(Fetch<Track>(sortedBy: ["title"]), in: context)
@@ -89,7 +89,7 @@ struct ResultsTests {
         #expect(failure == nil && controller.count == 1)
     }
 
-    @Test("if another window cannot be fetched, the result keeps its old window, also for changes before the fetch")
+    @Test("if a new window cannot be fetched, the result keeps the old window, even for earlier changes")
     func failedWindow() throws {
         let meter = StoreMeter()
         let context = try meter.makeContainer(.memory).makeContext()
@@ -147,7 +147,7 @@ struct ResultsTests {
         #expect(controller.objects.map { $0.seconds } == Array(Int32(1)...1_000))
     }
 
-    @Test("sections of results are values that later deletions do not change")
+    @Test("deleting objects does not change sections that were read before")
     func sectionValues() throws {
         let context = try container().makeContext()
         let tracks = try insertTracks(300, into: context)
@@ -173,7 +173,7 @@ struct ResultsTests {
         #expect(controller.objects == tracks)
     }
 
-    @Test("results omit an object that another context deleted, even if a refresh keeps its changed list")
+    @Test("results omit an object that another context deleted, even after a refresh keeps the object's changes")
     func refreshOfDeletedElsewhere() throws {
         let container = try Music.container()
         let (context, other) = (container.makeContext(), container.makeContext())

@@ -28,7 +28,7 @@ private final class Memo: ManagedObject, ManagedObjectClass {
 /// Calls of `willSave` and reports to observers during a save.
 @Suite("Events of a save")
 struct SavingEventTests {
-    @Test("willSave is called for a new object if another willSave inserts it and deletes a different new object")
+    @Test("willSave is called for an object that another willSave inserts while deleting a new object")
     func replacedInWillSave() throws {
         let context = try Memo.makeContext()
         let (first, draft): (Memo, Memo) = (try context.insert(), try context.insert())

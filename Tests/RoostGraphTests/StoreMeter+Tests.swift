@@ -12,8 +12,6 @@ extension StoreMeter {
     func failNextCommit() { failNextCommit(with: Self.error) }
 
     /// Creates a store and opens a container for it.
-    ///
-    /// This meter can make calls of the store fail.
     func makeContainer(_ location: StoreLocation) throws -> PersistentContainer {
         try makeContainer(location, model: try Music.model(), types: Music.types)
     }

@@ -39,9 +39,7 @@ final class UndoHistory {
         token = other.observeSaves { [weak self] notice in self?.notices.append(notice) }
     }
 
-    /// Runs the first of `steps`.
-    ///
-    /// That step can also use the steps after it.
+    /// Runs the first of `steps`, which can also use later steps.
     ///
     /// - Returns: The number of steps that were run.
     func run(_ steps: ArraySlice<Step>) async throws -> Int {
@@ -139,7 +137,7 @@ final class UndoHistory {
         throw Problem("hasChanges is false")
     }
 
-    /// Saves a value in another context, and merges it into the context that has the undo stack.
+    /// Saves a value in another context, and merges the save into the context with the undo stack.
     ///
     /// Each recorded state with the previously saved value gets the new value.
     private func changeElsewhere(_ step: Step) throws {

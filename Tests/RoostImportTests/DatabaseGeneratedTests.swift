@@ -71,7 +71,6 @@ import Testing
             }
         }
 
-        /// Returns whether a stored value is equivalent to an SQLite value.
         private static func agrees(_ kept: Value, with value: TestValue) -> Bool {
             switch (kept, value) {
             case (.null, .null): true

@@ -156,8 +156,8 @@ import Testing
                 ("0.1", .float, "the value cannot be stored exactly as a float in 't.c'"),
                 ("1e300", .float, "the value cannot be stored exactly as a float in 't.c'"),
                 ("17", .date, "the value is not text, and 't.c' requires a date written as text"),
-                ("'x'", .integer64, "the value is not a whole number, as 't.c' requires"),
-                ("'sixteen letters!'", .uuid, "the value is not a UUID, as 't.c' requires"),
+                ("'x'", .integer64, "the value is not a whole number, which 't.c' requires"),
+                ("'sixteen letters!'", .uuid, "the value is not a UUID, which 't.c' requires"),
             ])
         func requirements(value: String, type: AttributeType, reason: String) throws {
             let path = try directory.database("CREATE TABLE t (c); INSERT INTO t VALUES (\(value));", name: "values.db")

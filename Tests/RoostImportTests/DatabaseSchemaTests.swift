@@ -21,7 +21,7 @@ import Testing
             #expect(imported.remark("t", column: "id") == "is the key of the objects")
         }
 
-        @Test("an entity can have the name of a table that a property could not have")
+        @Test("a table name that a property cannot have becomes the entity's name")
         func reservedNames() throws {
             let imported = try Imported(
                 "CREATE TABLE entity (x); INSERT INTO entity VALUES (1)", in: directory)

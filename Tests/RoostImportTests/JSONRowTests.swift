@@ -54,7 +54,7 @@ struct JSONRowTests {
             return processorSeconds() - start
         }
         let manyLines = try seconds(separator: ",\n")
-        // Counting the text column of each row from the start of the line takes 20 times as long.
+        // Counting each row's column from the start of the line would take 20 times as long.
         #expect(try seconds(separator: ", ") < 5 * manyLines)
     }
 

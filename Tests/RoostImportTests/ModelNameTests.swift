@@ -26,7 +26,7 @@ struct ModelNameTests {
         #expect(entities.name(for: "entity", orElse: "table") == "entity")
     }
 
-    @Test("a name that differs from an earlier one at most in case gets a number")
+    @Test("a name that equals an earlier name or differs only in case gets a number")
     func taken() {
         var names = ModelNames()
         #expect(

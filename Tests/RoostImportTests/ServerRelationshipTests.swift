@@ -126,7 +126,7 @@
             #expect(
                 imported.report.warnings == [
                     "Table 'p': The primary key is left out: it compares texts without case.",
-                    "Column 'code' of table 'c': the spelling of its values is not kept where it differs from that of 'p'.",
+                    "Column 'code' of table 'c': the spelling of its values is not kept where table 'p' spells them differently.",
                     "Column 'code' of table 'c': texts are compared with their case, unlike in type public.citext.",
                     "Column 'code' of table 'p': texts are compared with their case, unlike in type public.citext.",
                 ])

@@ -65,8 +65,8 @@ struct DocumentLoaderTests {
 
     /// Loads parts into a new store.
     ///
-    /// If `isPlain` is set, uses the loader of the key-value engine. Otherwise the load is direct:
-    /// a `DocumentLoader` writes the document.
+    /// If `isPlain` is true, the key-value engine loads. If not, the load is direct, by a
+    /// `DocumentLoader`.
     private func load(
         _ parts: [Part], into name: String, isPlain: Bool, lastKeys: [EntityName: Int64] = [:]
     ) throws -> StoreTally {

@@ -14,8 +14,6 @@ import Testing
     #endif
 
     /// A small file system in memory, unmounted on deallocation.
-    ///
-    /// Only the superuser can mount one.
     private final class SmallDisk {
         let path = NSTemporaryDirectory() + "roost-json-disk-" + UUID().uuidString
         var location: StoreLocation { StoreLocation(type: "json", path: "\(path)/store") }

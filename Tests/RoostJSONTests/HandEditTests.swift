@@ -104,7 +104,6 @@ struct HandEditTests {
         try store.close()
     }
 
-    /// Makes the edit of `slip` in the document.
     private func slip(_ slip: Slip, into bench: Bench) throws {
         try bench.edit("store", replacing: slip.old, with: slip.new)
     }

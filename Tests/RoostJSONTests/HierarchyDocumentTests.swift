@@ -54,7 +54,6 @@ private final class CountingReader: KeyValueReader {
     func close() { base.close() }
 }
 
-/// A cursor that counts the records that are visited.
 private final class CountingCursor: KeyValueCursor {
     private let base: any KeyValueCursor
     private let reader: CountingReader
@@ -189,7 +188,7 @@ struct HierarchyDocumentTests {
         draft.discard()
         reader.close()
         #expect(draft.tally.digest.objectCount == 2040)
-        // Reading the whole hierarchy once for each of the five entities that have records takes 10 040 reads.
+        // Reading the whole hierarchy for each of five entities would take 10 040 reads.
         #expect(reader.recordCount <= 2 * 2040)
         try store.close()
     }

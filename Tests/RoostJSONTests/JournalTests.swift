@@ -202,7 +202,7 @@ struct JournalTests {
             try writer.close()
             #expect(try bench.bytes() == folded)
         }
-        // The same holds after an edit of the document.
+        // The edited document still contains the journal's commits.
         try bench.edit("store", replacing: "begin", with: "edited")
         try bench.write(abandoned.journal, to: "store-journal")
         let writer = try bench.open()

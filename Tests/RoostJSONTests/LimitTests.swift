@@ -64,7 +64,7 @@ struct LimitTests {
         }
         let manyLines = try seconds()
         try bench.write(bench.text().replacingOccurrences(of: "\n", with: " ").utf8)
-        // Counting each property's column from the start of the line takes 50 times as long.
+        // Counting each property's column from the start of the line would take 50 times as long.
         #expect(try seconds() < 10 * manyLines)
     }
 

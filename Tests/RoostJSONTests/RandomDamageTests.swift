@@ -47,7 +47,6 @@ struct RandomDamageTests {
         print("random damage: ROOST_SEED=\(seed)")
     }
 
-    /// Opens and checks the store, and accepts any store error except `internalInconsistency`.
     private func read(_ bench: Bench, readOnly: Bool = true) throws {
         do {
             let store = try bench.open(readOnly: readOnly)

@@ -148,7 +148,7 @@ extension PersistentStore {
         }
     }
 
-    /// Returns the tally of all records and links, and expects the recorded tally to equal it.
+    /// Returns the tally of all records and links, and expects an equal recorded tally.
     func state() throws -> StoreTally {
         let snapshot = try snapshot()
         defer { snapshot.close() }

@@ -85,7 +85,7 @@ struct JSONNodeTests {
     }
 
     @Test(
-        "in a JSON tree, only numbers in range and the strings for infinity and NaN have a double",
+        "only numbers in range and the strings for infinity and NaN are doubles in a JSON tree",
         arguments: ["\"12\"", "\"nan\"", "\"NaN:1\"", "\"NaN:+ff8000000000001\"", "true", "1e999"])
     func hasNoDouble(_ text: String) throws { #expect(try JSONNode(Array(text.utf8)).content.double == nil) }
 

@@ -144,7 +144,7 @@ struct JSONTokenizerTests {
             return processorSeconds() - start
         }
         let manyLines = try seconds(separator: ",\n")
-        // Counting each token's column from the start of the line takes 100 times as long.
+        // Counting each token's column from the start of the line would take 100 times as long.
         #expect(try seconds(separator: ", ") < 10 * manyLines)
     }
 

@@ -146,7 +146,6 @@ struct BulkLoadTests {
         #expect(try target.digest() == before)
         #expect(try target.snapshot().ids(of: "Album") == [])
         #expect(try target.findings() == [])
-        // The store can be written again.
         try target.fill()
     }
 

@@ -55,8 +55,8 @@ struct FormatTests {
         }
     }
 
-    /// No object has a key below 1, so a search for such a key must find nothing.
-    @Test("a key below 1 has a record key that decodes to no object", arguments: [0, -1, Int64.min])
+    /// A search for a key below 1 must find nothing.
+    @Test("a record key with a number below 1 decodes to no object", arguments: [0, -1, Int64.min])
     func decodesImpossibleKey(key: Int64) throws {
         let bytes = try ShortKey(record: key, root: 3).withBytes { (bytes) throws(StoreError) in Array(bytes) }
         #expect(bytes == StorageKey(record: key, root: 3).bytes)
@@ -77,7 +77,6 @@ struct FormatTests {
             let bytes = StorageKey(record: key, root: root).bytes
             let isCommon = root < 255 && key > 255 && key < 1 << 32
             #expect(read(bytes) == (isCommon ? key : nil))
-            // For every other key that the fast reader accepts, both readers must agree.
             for index in bytes.indices {
                 for byte in [0, 1, bytes[index] ^ 1, bytes[index] &+ 1, 255] {
                     var other = bytes
@@ -125,8 +124,7 @@ struct FormatTests {
                     bytes.withUnsafeBytes { LinkKey.end(of: $0, behind: byteCount) }
                 }
                 #expect(end(bytes) == to)
-                // The readers must also agree on keys with another length, or with another byte
-                // after the first end.
+                // The readers also agree on keys with another length, place or target.
                 var others = [bytes + [0]] + (byteCount..<bytes.count).map { Array(bytes.prefix($0)) }
                 for index in byteCount..<bytes.count {
                     for byte in [0, 1, bytes[index] ^ 1, bytes[index] &+ 1, 255] {
@@ -154,8 +152,7 @@ struct FormatTests {
         }
         #expect(bytes.count * 2 == text.count)
         #expect(bytes.withUnsafeBytes { $0.recordPlace } == nil)
-        // A link key is refused too if these bytes, except the first, follow its first end, or if its
-        // place is malformed.
+        // Link keys with such a target or a malformed place are refused too.
         #expect((StorageKey(record: 7, root: 1).bytes + bytes.dropFirst()).withUnsafeBytes { LinkKey($0) } == nil)
         for place: [UInt8] in [
             [0x80], [0x81], [0x81, 0], [0x82, 0, 1], [0x89, 1, 1, 1, 1, 1, 1, 1, 1, 1], [0],

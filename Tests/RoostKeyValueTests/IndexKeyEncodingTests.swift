@@ -12,7 +12,7 @@ struct IndexKeyEncodingTests {
         return bytes
     }
 
-    /// Checks for each pair of values that their encoded bytes sort like the values.
+    /// Expects that any two encodings sort like their values.
     private func expectOrder<T>(of values: [T], encode: (T) -> [UInt8], precedes: (T, T) -> Bool) {
         let encoded = values.map(encode)
         for (i, a) in values.enumerated() {

@@ -32,7 +32,7 @@ import RoostCore
             return try directory.bytes()
         }
 
-        /// Opens the store, and returns all entries, or the error.
+        /// Returns all entries of the store, or the error.
         private func contents() throws -> Result<[String], StoreError> {
             do throws(StoreError) {
                 let storage = try LMDBStorage.open(
@@ -182,7 +182,7 @@ import RoostCore
             try handle.write(contentsOf: Data([0x77]))
             try handle.close()
             let findings = try storage.integrityFindings()
-            // There may be no finding, because the leaf may have been free.
+            // Without a finding, the leaf was free.
             for finding in findings { #expect(finding.severity == .damage) }
             try storage.close()
         }

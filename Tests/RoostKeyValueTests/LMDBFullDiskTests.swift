@@ -13,8 +13,6 @@ import RoostCore
     #endif
 
     /// A small file system in memory, unmounted on deallocation.
-    ///
-    /// Only the superuser can mount one.
     private final class SmallDisk {
         let path = NSTemporaryDirectory() + "roost-disk-" + UUID().uuidString
         var store: String { "\(path)/store" }
@@ -79,7 +77,6 @@ import RoostCore
             }
             #expect(code == .noSpace)
             for _ in 0..<3 { #expect(errorCode { try put(number, in: storage) } == .noSpace) }
-            // Neither an open snapshot nor a new one is affected.
             #expect(try old.entries().count == 1)
             let reader = try storage.read()
             #expect(try reader.entries().count == number)

@@ -32,8 +32,8 @@ import RoostCore
         func waitsForSlot() throws {
             let storage = try open(maxReaders: "2")
             let readers = [try storage.read(), try storage.read()]
-            // This lock makes LMDB assume that another process has the store open. So LMDB leaves the
-            // reader slots as they are, and the next opener acts like another process.
+            // This lock makes LMDB assume that another process has the store open. So LMDB keeps the reader slots, and
+            // the next opener acts like another process.
             let lockPath = try directory.get().file("store-lock")
             let other = try #require(try FileRangeLock.acquire(oneOf: [0..<1], mode: .shared, at: lockPath))
             defer { withExtendedLifetime(other) {} }
@@ -67,7 +67,7 @@ import RoostCore
             let lockPath = directory.file("store-lock")
             let bytes = try Data(contentsOf: URL(fileURLWithPath: lockPath))
             try storage.close()
-            // This lock file acts like that of a program that opened the store without Roost.
+            // The lock file of a program that opened the store without Roost.
             try directory.write(bytes, as: "store-lock")
             let other = try #require(try FileRangeLock.acquire(oneOf: [0..<1], mode: .shared, at: lockPath))
             defer { withExtendedLifetime(other) {} }

@@ -258,7 +258,7 @@ import RoostSystem
                 runs.withLock { $0 += 1 }
                 for index in 0..<2000 { try writer.put("\(index)", String(repeating: "v", count: 1000)) }
             }
-            // The map was too small, so the transaction was run more than once.
+            // The map was too small, so the transaction ran more than once.
             #expect(runs.withLock { $0 } > 1)
             let reader = try storage.read()
             #expect(try reader.entries().count == 2000)
@@ -332,7 +332,6 @@ import RoostSystem
             #expect(errorCode { _ = try first.read() } == .closed)
             #expect(errorCode { try first.write(timeoutSeconds: 0) { _ in } } == .closed)
             try second.close()
-            // The snapshot keeps the file open.
             #expect(try reader.text("a") == "1")
             #expect(try directory.names == ["store", "store-lock", "store.lock"])
             reader.close()

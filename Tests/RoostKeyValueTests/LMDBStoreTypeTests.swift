@@ -10,7 +10,7 @@ import RoostCore
     #if canImport(Glibc)
         import Glibc
 
-        // Only Linux has this function, and no Swift module of its C library declares it.
+        // No Swift module declares this function of Linux.
         @_silgen_name("setfsuid") private func setfsuid(_ user: UInt32) -> Int32
     #elseif canImport(Darwin)
         import Darwin
@@ -97,7 +97,7 @@ import RoostCore
             try type.create(location, model: try model(), options: options()).close()
             let other = try ManagedObjectModel(entities: [EntityDescription("Other")])
             #expect(errorCode { _ = try type.open(location, options: options(other)) } == .modelMismatch)
-            // The failed attempt to open the store released everything.
+            // The failed opening released everything.
             try type.destroy(location)
         }
 
@@ -279,7 +279,7 @@ import RoostCore
                 #expect(unlink(directory.file("store.lock")) == 0)
                 #expect(chmod(directory.store, 0o644) == 0)
                 let bytes = try directory.bytes()
-                // `setfsuid` changes the file access of this thread only. No other thread opens files here.
+                // `setfsuid` changes the file access of this thread only, and no other thread opens these files.
                 let user = setfsuid(65534)
                 defer { _ = setfsuid(UInt32(bitPattern: user)) }
                 #expect(errorCode { _ = try type.open(location, options: options()) } == .permissionDenied)

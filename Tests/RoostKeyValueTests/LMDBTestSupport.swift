@@ -41,7 +41,7 @@ import RoostCore
         }
     }
 
-    /// Returns the code of the error that `body` throws; nil if it throws none.
+    /// Returns the code of the error that `body` throws, if any.
     func errorCode(_ body: () throws -> Void) -> StoreError.Code? {
         do { try body() } catch let error as StoreError { return error.code } catch {
             return StoreError.Code("\(error)")

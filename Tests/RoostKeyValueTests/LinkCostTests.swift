@@ -22,7 +22,7 @@ struct LinkCostTests {
             for link in added { try changes.add(link, to: relationship) }
             for link in removed { try changes.remove(link, from: relationship) }
             _ = try store.commit(changes)
-            // Reading all links of the source for each link takes about 80 000 steps.
+            // Reading all links of the source for each link would take 80 000 steps.
             #expect(steps.value - before < 10 * links.count)
             let expected = added.sorted { $0.order < $1.order }.map(\.target)
             let source = ObjectID(entity, key: 1)
@@ -42,7 +42,6 @@ struct LinkCostTests {
         let loader = try store.bulkLoader(BulkLoadOptions())
         try loader.append(LinkBatch(relationship: number, links: isFlipped ? links.map(\.flipped) : links))
         _ = try loader.finish()
-        // Reading all links of the source for each link takes about 80 000 steps.
         #expect(steps.value - before < 10 * links.count)
         let targets = try store.snapshot().targets(of: entity, by: name, from: ObjectID(entity, key: 1))
         #expect(targets == links.map(\.target))
@@ -99,7 +98,7 @@ private final class StepCount: Sendable {
     func add() { count.withLock { $0 += 1 } }
 }
 
-/// A storage in memory that counts the steps of the cursors of its writers.
+/// A storage in memory that counts the steps of its writers' cursors.
 private final class CountingStorage: OrderedKeyValueStorage {
     private let base = MemoryStorage()
     private let steps: StepCount

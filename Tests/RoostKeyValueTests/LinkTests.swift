@@ -94,7 +94,6 @@ struct LinkTests {
         }
         #expect(try test.snapshot().targets(of: "Artist", by: "albums", from: test.artist(1)) == [1])
         #expect(try test.snapshot().targets(of: "Artist", by: "albums", from: test.artist(2)) == [3])
-        // The earlier snapshot still shows the old state.
         #expect(try snapshot.targets(of: "Artist", by: "albums", from: test.artist(1)) == [2, 3, 1])
         #expect(code { _ = try snapshot.links(of: albums, after: nil) } == .invalidRequest)
         #expect(

@@ -99,7 +99,6 @@ extension PlannedFetchTests {
 /// Counts of the records and index entries that fetches visit.
 @Suite("Visits of fetches")
 struct FetchVisitTests {
-    /// The number of objects (default: 20 000).
     static var count: Int { ProcessInfo.processInfo.environment["ROOST_PLANNED_OBJECTS"].flatMap { Int($0) } ?? 20_000 }
 
     private static let store = Result { try VisitSample.store(count: count) }
@@ -280,7 +279,6 @@ private struct PlanSample {
     static let numbers: [Int64] = [0, 1, -1, 2, 3, 5, 100, .max, .min, 9007199254740993, 9007199254740992]
     static let decimals = ["0", "1", "-1", "1.5", "-1.5", "NaN", "0.001", "1000000000000000000000", "2"]
 
-    /// Returns a model with an index of every kind.
     private static func makeModel() throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(
@@ -387,7 +385,7 @@ private struct PlanSample {
 
     /// Returns null or a value to compare with a property.
     ///
-    /// The value for a number or Boolean property sometimes has the type of another such property.
+    /// The value for a number or Boolean property may come from another such property.
     static func constant(_ name: String, using generator: inout SeededGenerator) -> Value {
         if Int.random(in: 0..<12, using: &generator) == 0 { return .null }
         let isNumber = ["number", "small", "part", "plain", "extra", "real", "single", "price", "flag"].contains(name)

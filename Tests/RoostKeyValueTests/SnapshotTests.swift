@@ -189,9 +189,9 @@ struct SnapshotTests {
         #expect(try !test.findings().isEmpty)
     }
 
-    /// `place` is the damaged byte's offset from the record's start or, if negative, from its end.
+    /// `place` is the damaged byte's offset from the record's start, or from its end if negative.
     ///
-    /// If `isTrusted` is set, snapshots compare no checksums, so they find only other damage.
+    /// Snapshots of a trusted store compare no checksums.
     @Test(
         "a damaged record is named, and the records after it are read",
         arguments: [(-1, false), (14, false), (14, true)])

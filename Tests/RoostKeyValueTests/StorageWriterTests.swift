@@ -15,8 +15,6 @@ import Testing
 
         /// Puts, inserts, appends, deletes and reads in random order, and compares with a
         /// dictionary.
-        ///
-        /// At the end, a cursor reads everything.
         private static func change(
             _ space: KeySpace, of storage: any OrderedKeyValueStorage, seed: UInt64
         ) throws {
@@ -151,8 +149,7 @@ import Testing
                     }
                 }
             }
-            // Each entry needs 16 bytes: a header of 8, an offset of 2 and a key of 6. Half as much
-            // again may be unused.
+            // Each entry needs 16 bytes: a header of 8, an offset of 2 and a key of 6. Up to 8 more may be unused.
             #expect(try storage.byteCount() - before < 20_000 * 16 * 3 / 2)
             #expect(try storage.integrityFindings().isEmpty)
         }
@@ -163,8 +160,7 @@ import Testing
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 for index in 0..<5000 {
                     let key = "\(10_000 + index)"
-                    // The second key immediately follows the first, at the position of a
-                    // placeholder.
+                    // The second key has the position of a placeholder.
                     try writer.append(key, "v", in: .unique)
                     try writer.append(key + "\0", "v", in: .unique)
                     guard index % 100 == 99 else { continue }

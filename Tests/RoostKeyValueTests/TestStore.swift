@@ -119,8 +119,6 @@ struct TestStore {
     func genre(_ key: Int64) -> ObjectID { ObjectID("Genre", key: key) }
 
     /// Commits two artists, a band, three albums, two genres and eight links.
-    ///
-    /// The keys of each hierarchy start at 1.
     func fill() throws {
         try commit { changes in
             try changes.insert(artist(1), values: ["name": "Ada", "code": "a", "rank": 2])
@@ -194,7 +192,7 @@ extension StoreSnapshot {
     }
 }
 
-/// Returns the code of the store error that `body` throws; nil if it throws none.
+/// Returns the code of the store error that `body` throws, if any.
 func code(_ body: () throws -> Void) -> StoreError.Code? {
     do {
         try body()
@@ -204,7 +202,6 @@ func code(_ body: () throws -> Void) -> StoreError.Code? {
     }
 }
 
-/// A generator that gives the same numbers for the same seed.
 struct SeededGenerator: RandomNumberGenerator {
     var state: UInt64
     init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }

@@ -117,7 +117,7 @@ struct TreeTests {
         try expectSeeks(in: reader, likeIn: model, using: &generator)
     }
 
-    /// Expects that reads and seeks of random keys find what the sorted array has.
+    /// Expects that reads and seeks of random keys agree with the sorted array.
     private func expectSeeks(
         in reader: any KeyValueReader, likeIn model: SortedArray, using generator: inout SeededGenerator
     ) throws {
@@ -204,7 +204,7 @@ struct TreeTests {
             while try cursor.next() {
                 let key = cursor.key.recordPlace?.key ?? 0
                 seen.append(key)
-                // Removes the entry itself, or the one after it.
+                // Removes this entry or the next entry.
                 try writer.delete(StorageKey(record: key % 3 == 0 ? key : key + 1, root: 0), in: .records)
             }
             return seen

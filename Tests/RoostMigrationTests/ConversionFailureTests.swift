@@ -6,7 +6,6 @@ import Testing
 
 @Suite("Failing conversions")
 struct ConversionFailureTests {
-    /// Ways to fail, with the code that the error must have.
     enum Failure: String, CaseIterable {
         case firstAppend, middleAppend, lastAppend, finish, firstRead, middleRead, lostRecords, lostLinks, structure,
             replace, cancel

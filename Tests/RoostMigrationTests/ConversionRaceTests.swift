@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Conversions into one destination")
 struct ConversionRaceTests {
-    /// The result of a conversion that runs during another one.
+    /// The result of a conversion that runs during another conversion.
     private final class Outcome: Sendable {
         let error = Mutex<StoreError?>(nil)
         let wasCalled = Mutex(false)
@@ -29,7 +29,7 @@ struct ConversionRaceTests {
             options: ConversionOptions(overwrites: overwrites, timeoutSeconds: 0))
     }
 
-    /// Returns a closure that converts `a` into `b` without faults and sets the error of `outcome`.
+    /// Returns a closure that converts `a` into `b` and records any error.
     private func intruder(
         _ type: String, in directory: TemporaryDirectory, overwrites: Bool, outcome: Outcome
     ) -> @Sendable () -> Void {

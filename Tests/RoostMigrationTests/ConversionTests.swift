@@ -42,7 +42,7 @@ struct ConversionTests {
         #expect(report.entities.first { $0.name == "Editor" }?.count == 500)
         #expect(report.skipped == [] && report.warnings == [])
         #expect(try copy.metadata().userMetadata == original.metadata().userMetadata)
-        // A deleted object's key must not be used again in the copy either.
+        // The copy must not reuse a deleted object's key.
         #expect(try snapshot.lastKey(of: "Shelf") == 77)
         var request = try snapshot.records(with: [ObjectID("Editor", key: 3)])
         var batch = RecordBatch(model: copy.model)

@@ -46,7 +46,7 @@ import RoostMigration
             #expect(try store.fileContents() == before)
         }
 
-        /// Returns a location on the server that `ROOST_POSTGRES` names, or nil without it.
+        /// Returns a location on the server that `ROOST_POSTGRES` names, if any.
         private static func locationOnServer() -> StoreLocation? {
             guard let parameters = ProcessInfo.processInfo.environment["ROOST_POSTGRES"], !parameters.isEmpty,
                 StoreRegistry.standard.all.contains(where: { $0.name == "postgresql" })
@@ -59,8 +59,7 @@ import RoostMigration
             let store = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: true))
             defer { try? store.close() }
             let reported = Dictionary(uniqueKeysWithValues: report.entities.map { ($0.name, $0.count) })
-            // Core Data migrated some stores in place. `stores.json` has their renamed entities under
-            // the old names.
+            // For stores that Core Data migrated in place, `stores.json` has old names of entities.
             var counts: [String: Int] = [:]
             for entity in store.model.entities {
                 guard let count = reported[entity.name.text] else { continue }

@@ -52,7 +52,6 @@ import RoostMigration
                     continue
                 }
                 #expect(report.verified)
-                // Each step reports how many objects it drops.
                 let steps = report.steps.isEmpty ? [report] : report.steps
                 let dropped = steps.flatMap(\.mappings).filter { $0.type == "remove" }.reduce(0) { $0 + ($1.read ?? 0) }
                 #expect(report.objects == store.objectCount - dropped, "\(versions[end].name)")
@@ -75,7 +74,7 @@ import RoostMigration
                     ofStoreWithoutModelAt: location, options: StoreOptions(isReadOnly: true), registry: .standard)
                 #expect(version?.model.isCompatible(with: identity) == true, "\(version?.name ?? "none")")
             } catch {
-                // The store fits several versions, because they differ in no column.
+                // The store fits several versions with the same columns.
                 #expect(error.code == .invalidRequest && error.message.contains("can have been made with"), "\(error)")
             }
         }
@@ -104,9 +103,7 @@ import RoostMigration
     }
 
     extension MigrationManager {
-        /// Migrates a store, and tries again with losses allowed if they are refused.
-        ///
-        /// Sets `options.allowsLoss` for the second attempt.
+        /// Migrates a store; if losses are refused, sets `options.allowsLoss` and tries again.
         fileprivate func migrateAllowingLoss(
             from source: ConversionEndpoint, to destination: ConversionEndpoint, model: ManagedObjectModel,
             options: inout MigrationOptions
@@ -124,7 +121,7 @@ import RoostMigration
         }
     }
 
-    /// A store of the corpus that was made with a version of a bundle of models.
+    /// A store of the corpus, and the model bundle that has its version.
     struct VersionedStore: Sendable, CustomTestStringConvertible {
         let path: String
         let bundle: String

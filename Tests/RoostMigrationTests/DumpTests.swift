@@ -24,7 +24,7 @@ struct DumpText {
         bytes = parts.withLock { $0 }
     }
 
-    /// Loads the text, which comes in pieces of at most `chunk` bytes.
+    /// Loads the text in pieces of at most `chunk` bytes.
     func load(
         into destination: ConversionEndpoint, chunk: Int = 10_000, allowsDangling: Bool = false,
         options: ConversionOptions = ConversionOptions(), registry: StoreRegistry = .standard
@@ -66,9 +66,9 @@ struct DumpTests {
         #expect(try loaded.metadata().storeUUID == uuid)
         #expect(try loaded.metadata().userMetadata == original.metadata().userMetadata)
         #expect(try loaded.metadata().model == original.model)
-        // A deleted object's key must not be used again.
+        // Keys of deleted objects must not be reused.
         #expect(try loaded.snapshot().lastKey(of: "Shelf") == 77)
-        // The texts also have the versions, which the digest does not include.
+        // Unlike the digest, the texts have the versions.
         #expect(try DumpText(loaded).bytes == dump.bytes)
         #expect(try directory.names().filter { $0.contains("roost-tmp") } == [])
         for store in [original, loaded, copy] { try store.close() }

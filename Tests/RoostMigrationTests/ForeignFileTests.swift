@@ -4,12 +4,11 @@ import RoostFiles
 import RoostMigration
 import Testing
 
-/// Files at the names that a new store would use for its log, journal or locks.
 @Suite("Files with the names of a new store's log, journal or locks")
 struct ForeignFileTests {
     private let manager = MigrationManager(registry: .standard)
 
-    /// The suffixes of the files that a store of each type owns, and would overwrite or remove.
+    /// The suffixes of files that a store of each type would overwrite or remove.
     private static let ownSuffixes = ["sqlite": ["-wal", "-shm", "-journal"], "lmdb": ["-lock"], "json": ["-journal"]]
     private static let own = Sample.fileTypes.flatMap { type in (ownSuffixes[type] ?? []).map { (type, $0) } }
 
@@ -30,7 +29,6 @@ struct ForeignFileTests {
             StoreLocation(type: type, path: directory.file("a")), StoreLocation(type: type, path: directory.file("b"))
         )
         try Sample.store(type, at: a.path, people: 5).close()
-        // The file is another store, and then a user's text.
         try FileManager.default.copyItem(atPath: a.path, toPath: b.path + suffix)
         for content in [try bytes(a.path), Data("poetry".utf8)] {
             try write(content, to: b.path + suffix)
@@ -152,7 +150,7 @@ struct ForeignFileTests {
             StoreLocation(type: "sqlite", path: directory.file("b"))
         )
         let open = try Sample.store("sqlite", at: a.path, people: 5)
-        // As if a program was killed, and its store 'b' was then moved without the log.
+        // As if a program was killed and its store 'b' was moved without the log.
         try FileManager.default.copyItem(atPath: a.path, toPath: directory.file("moved"))
         try FileManager.default.copyItem(atPath: a.path + "-wal", toPath: b.path + "-wal")
         let log = try bytes(b.path + "-wal")

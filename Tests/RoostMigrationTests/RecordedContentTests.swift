@@ -6,7 +6,6 @@ import RoostStores
 import RoostSystem
 import Testing
 
-/// Sources whose content is not what the last commit recorded.
 @Suite("Content that differs from the record of the last commit")
 struct RecordedContentTests {
     private let manager = MigrationManager(registry: .standard)
@@ -32,7 +31,7 @@ struct RecordedContentTests {
             }
         }
         #expect(found?.code == .corrupted)
-        #expect(found?.message.contains("not in order") ?? false, "\(found.map { "\($0)" } ?? "no error")")
+        #expect(found?.message.contains("is out of order") ?? false, "\(found.map { "\($0)" } ?? "no error")")
         #expect(text.withLock { !$0.contains("\"end\"") })
         #expect(try DumpText(sample).lines.last?.contains("\"end\"") ?? false)
     }

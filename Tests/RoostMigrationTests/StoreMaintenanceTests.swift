@@ -154,7 +154,7 @@ struct StoreMaintenanceTests {
         let store = try open(location)
         let snapshot = try store.snapshot()
         let digest = try snapshot.computeTally().digest
-        // The open snapshot keeps the old pages. The compaction waits only briefly for its end.
+        // The compaction waits only briefly for the open snapshot, which keeps the old pages.
         let held = try maintenance.compact(location)
         #expect(held.inPlace && held.warnings.count == 1)
         #expect(try snapshot.computeTally().digest == digest)

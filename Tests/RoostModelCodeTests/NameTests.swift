@@ -64,7 +64,7 @@ struct NameTests {
     @Test("a property with the name of a ManagedObject member is refused, with a remedy", arguments: members)
     func member(name: String) throws {
         let message = try Samples.message(Samples.attribute(name))
-        #expect(message.contains("Thing.\(name): the name of property '\(name)' is that of a member of ManagedObject."))
+        #expect(message.contains("Thing.\(name): property '\(name)' has the name of a member of ManagedObject."))
         #expect(message.contains("renamingIdentifier to '\(name)'"))
     }
 

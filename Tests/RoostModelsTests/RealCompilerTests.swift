@@ -91,8 +91,6 @@
         .enabled(if: Compiler.found != nil, "swiftc, the modules or the macro were not found"))
     struct RealCompilerTests {
         /// Returns code of classes with all kinds of members.
-        ///
-        /// The classes refer to each other.
         private static func valid(_ access: String) -> String {
             """
             import Foundation

@@ -47,7 +47,7 @@
             try body(store, proxy, location)
         }
 
-        /// The number of lost messages in a test (`ROOST_POSTGRES_KILLS`, default: 20).
+        /// The number of lost messages in a test.
         private static let rounds = Int64(ProcessInfo.processInfo.environment["ROOST_POSTGRES_KILLS"] ?? "") ?? 20
 
         /// Commits three times, so that the connection has prepared its statements.

@@ -10,8 +10,7 @@
 
     /// Random commits of many sessions on the same few objects.
     ///
-    /// Other commits can make the snapshot of a commit stale. So commits conflict on objects,
-    /// unique values, links, links to deleted objects, and the ends of lists.
+    /// Commits conflict on objects, unique values, links, deleted objects and the ends of lists.
     @Suite(
         "Concurrent commits to the same PostgreSQL objects",
         .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
@@ -63,7 +62,7 @@
             case 4, 5: try changes.add(Link(first, second), to: friends)
             case 6: try changes.remove(Link(first, second), from: friends)
             case 7:
-                // Appends to the list, on condition that its end is unchanged.
+                // Appends to the list if its end is unchanged.
                 let list = RelationshipName("Node", name: "list")
                 let places = try links("list", from: first)
                 let last = places.map(\.order).max()

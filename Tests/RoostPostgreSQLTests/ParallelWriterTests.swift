@@ -293,9 +293,8 @@
 
         /// `ROOST_POSTGRES_INCREMENTS` sets the number of increments of each thread.
         ///
-        /// If it is set, each process has four threads, not two, and there are 1 000 counters, not
-        /// 10. With a history, each thread then makes only a tenth of the increments, because
-        /// writers commit one at a time.
+        /// Then each process has four threads, not two, and there are 1 000 counters, not 10. With
+        /// a history, each thread makes a tenth of the increments.
         @Test(
             "increments and inserts from eight processes take effect once each", arguments: [false, true],
             PostgreSQLProfile.allCases)
@@ -342,7 +341,6 @@
             // While the transaction below runs, the server keeps the locks of all later
             // transactions.
             let (threads, rounds) = (4, 400)
-            // The number of finished rounds, and whether all writers have ended.
             let progress = Mutex((rounds: 0, isOver: false))
             let isRunning = DispatchSemaphore(value: 0)
             Thread.detachNewThread {

@@ -89,8 +89,8 @@
         /// Runs `body` with a store whose pooler does not reset sessions, and with a direct
         /// connection.
         ///
-        /// Returns the number of sessions that have the store's lock after `body`. Expects that no
-        /// session has it after the store is closed.
+        /// Returns the number of sessions that have the store's lock after `body`, and expects none
+        /// after the store is closed.
         private func withKeptSessions(
             timeoutSeconds: Double = 60, _ body: (any PersistentStore, _ direct: PostgreSQLConnection) throws -> Void
         ) throws -> Int? {

@@ -45,9 +45,7 @@
             try log?.requireNoViolation()
         }
 
-        /// Runs only with `ROOST_POSTGRES_CONTEXTS`.
-        ///
-        /// The checks above already cover all store operations that contexts use.
+        /// The checks above cover all store operations that contexts use.
         @Test(
             "contexts on the portable profile pass every graph check without a forbidden statement",
             .enabled(if: ProcessInfo.processInfo.environment["ROOST_POSTGRES_CONTEXTS"] != nil, "make faults runs it"),
@@ -106,7 +104,7 @@
             let store = try type.create(location, model: try model(), options: options)
             defer { try? type.destroy(location) }
             try store.close()
-            // The lease of a program that was just killed is a row like this one.
+            // A killed program leaves such a lease.
             let row = "INSERT INTO _roost_openings VALUES (gen_random_uuid(), clock_timestamp() + interval"
             try run("\(row) '10 seconds', FALSE)", in: location)
             #expect { try type.destroy(location) } throws: { ($0 as? StoreError)?.code == .busy }
@@ -181,7 +179,6 @@
                 in: location)
             #expect { try database.commitWriting(connection) } throws: { ($0 as? StoreError)?.code == .storeReplaced }
             try database.close()
-            // The row of the lease is still in the old store.
             try run("DELETE FROM \"\(old)\"._roost_openings", in: location)
             let commits = try run("SELECT count(*) FROM _roost_commits", in: location)
             #expect(commits == "1")

@@ -14,8 +14,7 @@
     struct PostgreSQLHostileTests {
         private let type = PostgreSQLStoreType()
 
-        /// Texts that break out of literals, identifiers, arrays or statements in careless
-        /// programs.
+        /// Texts that break careless literals, identifiers, arrays and statements.
         static let texts: [String] = {
             let heads = [
                 "", "'", "\"", "\\", "\\'", "''", "\"\"", "$1", "$$", "{", "}", ",", "(", ")", ";", "--", "/*", "*/",
@@ -82,7 +81,6 @@
                     #expect(found.count == 1 && found.first?["title"] == .string(text), "\(text.debugDescription)")
                 }
                 #expect(try store.count("Track") == distinct.count)
-                // All texts, twice, in one array.
                 let members = (0..<2).flatMap { _ in
                     distinct.map { FetchRequest.Expression.constant(.string(String(decoding: $0, as: UTF8.self))) }
                 }
@@ -154,7 +152,7 @@
             #expect(try psql("SELECT text FROM \(schema).notes") == "mine")
         }
 
-        @Test("foreign tables and views prevent the removal of a store, but not its use")
+        @Test("tables and views of other programs prevent the removal of a store, but not its use")
         func additions() throws {
             let location = PostgreSQLServer.location()
             let schema = try #require(location.path.split(separator: "=").last)
@@ -211,12 +209,12 @@
             defer { try? type.destroy(location) }
             let uuid = try made.persistentStore.metadata().storeUUID
             let snapshot = try made.persistentStore.snapshot()
-            // The open store loses its lock, as after a restart of the server.
+            // The open store loses its lock, as after a server restart.
             _ = try psql(
                 "SELECT pg_terminate_backend(l.pid) FROM pg_locks l WHERE l.locktype = 'advisory' AND l.objid = (hashtextextended('roost \(schema)', 0) & 4294967295)::oid"
             )
             snapshot.close()
-            // As in a conversion, the new store gets the same identity.
+            // The new store gets the old store's identity, as in a conversion.
             let other = try type.temporaryLocation(beside: location)
             let options = StoreOptions().with {
                 $0.isUnpublished = true
@@ -250,7 +248,7 @@
             #expect(try psql("SELECT count(*) FROM \(schema).customers") == "10")
         }
 
-        @Test("a damaged store with a foreign table is not removed")
+        @Test("a damaged store with another program's table is not removed")
         func damagedStoreWithForeignTable() throws {
             let damaged = PostgreSQLServer.location("damaged")
             let name = try #require(damaged.path.split(separator: "=").last)

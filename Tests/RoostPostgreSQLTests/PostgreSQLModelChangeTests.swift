@@ -51,7 +51,7 @@
             return location
         }
 
-        /// Runs a statement in the schema of a store and returns the first value of its result.
+        /// Runs a statement in a store's schema and returns the first value of the result.
         @discardableResult
         private func run(_ sql: String, at location: StoreLocation) throws -> String? {
             let place = try PostgreSQLLocation(location.path)
@@ -60,7 +60,7 @@
             return try connection.query(sql).text(0, column: 0)
         }
 
-        /// Returns the OID of an entity's table; a new table has another one.
+        /// Returns the OID of an entity's table; a new table has a new OID.
         private func tableNumber(_ name: String, at location: StoreLocation) throws -> String? {
             try run("SELECT '\"\(name)\"'::regclass::oid", at: location)
         }
@@ -76,8 +76,9 @@
             #expect(try checkStore(opened).filter { $0.severity == .damage } == [])
         }
 
-        /// Ends all sessions that hold the lock of a store, as a restart of the server does, and
-        /// returns their number.
+        /// Ends all sessions that hold a store's lock, as a server restart does.
+        ///
+        /// Returns their number.
         private func endSessions(at location: StoreLocation) throws -> String? {
             try run(
                 "SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid() AND objid = (hashtextextended('roost ' || current_schema(), 0) & 4294967295)::oid",
@@ -215,7 +216,7 @@
             try requireAll(at: location, countries: [.null, .null])
         }
 
-        @Test("a table of another program with the name of a new entity stops the migration until it is dropped")
+        @Test("another program's table with a new entity's name stops the migration until the table is dropped")
         func takenName() throws {
             let location = try makeStore()
             defer { try? type.destroy(location) }
@@ -244,7 +245,7 @@
             defer { try? type.destroy(location) }
             let (manager, new) = (manager, try model(country: true))
             let (done, paths) = (DispatchSemaphore(value: 0), Mutex<[String]>([]))
-            // Each migration needs its own thread, because it may wait for another.
+            // Migrations can wait for each other, so each has a thread.
             for _ in 0..<6 {
                 Thread.detachNewThread {
                     defer { done.signal() }
@@ -296,7 +297,7 @@
                     code.withLock { $0 = found }
                     done.signal()
                 }
-                // Waits until the commit waits for the migration or has ended.
+                // Polls until the commit waits for the migration or has ended.
                 for _ in 0..<5000 where code.withLock({ $0 }) == nil {
                     guard (try? tests.waitingCount(at: location)) == "0" else { break }
                 }

@@ -44,7 +44,7 @@
             ProcessInfo.processInfo.environment[variable].flatMap { Number($0) }
         }
 
-        // Roost first counts the rows of the range. The counting statement does not have the
+        // Roost first counts the rows of the range, by a statement without the
         // parameter of the other condition.
         @Test(
             "a PostgreSQL fetch combines a range of an index with another condition",
@@ -148,7 +148,7 @@
             }
             #expect(try plan("title CONTAINS 'lue'").filteredAfterwards.isEmpty)
             #expect(try plan("title ENDSWITH 'note'").filteredAfterwards.isEmpty)
-            // The statement returns the two texts that begin with the word, and each text beyond ASCII.
+            // The statement returns the two texts that begin with the word, and each non-ASCII text.
             #expect(try plan("title BEGINSWITH[cd] 'BLUE'").visitedCount == 3)
             #expect(try plan("title ==[c] 'ÖL'").visitedCount == 1)
             try store.close()

@@ -39,8 +39,7 @@
             $0.makeLocation = { location(in: $0, name: $1) }
         }
 
-        /// Returns a fixture of stores with the portable profile, whose statements go to `log`, if
-        /// any.
+        /// Returns a fixture of stores with the portable profile, which log statements to `log`.
         static func portable(_ log: StatementLog? = nil) -> StoreFixture {
             fixture.with {
                 $0.options.typeOptions["profile"] = "portable"

@@ -73,7 +73,7 @@
 
         /// Ends all connections repeatedly, each time after a random number of messages in `range`.
         ///
-        /// If `range` is nil, does not end them anymore.
+        /// A `range` of nil stops this.
         func cut(every range: ClosedRange<Int>?) {
             lock.withLock { (cuts, messagesLeft) = (range, range.map { Int.random(in: $0) } ?? 0) }
         }

@@ -65,8 +65,6 @@
     @Suite(
         "A server that is killed", .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
     struct RestartTests {
-        /// Four writers commit until enough kills took place.
-        ///
         /// `ROOST_POSTGRES_KILLS` sets the number of kills.
         @Test(
             "a killed server keeps each acknowledged commit, and the open store continues",
@@ -98,7 +96,7 @@
             try expectContent(of: again, after: outcomes)
         }
 
-        /// Commits on four threads until `kill` ran often enough; returns the outcomes.
+        /// Commits on four threads during `wanted` kills; returns the outcomes.
         private func commitThroughKills(
             into store: any PersistentStore, killing wanted: Int, by kill: @escaping @Sendable () throws -> Void
         ) -> Outcomes {
@@ -116,7 +114,7 @@
                 }
                 do {
                     for _ in 0..<wanted {
-                        // Waits for some commits since the last kill, however slow the machine is.
+                        // Waits for some commits since the last kill.
                         let enough = outcomes.withLock { $0.acknowledged.count } + .random(in: 5...60)
                         while outcomes.withLock({ $0.acknowledged.count }) < enough, !isOver.withLock({ $0 }) {
                             usleep(200)

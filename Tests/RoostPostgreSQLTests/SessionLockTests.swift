@@ -87,7 +87,7 @@
             #expect(count.flatMap { Int($0) }.map { $0 <= 256 } ?? false, "\(count ?? "no count")")
         }
 
-        @Test("commits that follow one another use the tallies of the same place, whatever their session")
+        @Test("consecutive commits use the tallies of one place, even in different sessions")
         func usesOnePlace() throws {
             try PostgreSQLStoreType().create(location, model: model, options: StoreOptions()).close()
             defer { try? PostgreSQLStoreType().destroy(location) }

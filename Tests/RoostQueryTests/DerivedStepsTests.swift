@@ -35,7 +35,7 @@ struct DerivedStepsTests {
         #expect(try steps([]).steps.isEmpty)
     }
 
-    @Test("derived attributes of a circle, and attributes that depend on the circle, have no step")
+    @Test("derived attributes in a dependency cycle, and attributes that depend on the cycle, have no step")
     func circles() throws {
         let circle = [("a", "parent.b"), ("b", "parent.a"), ("c", "b"), ("d", "title")]
         for sources: [(String, String)] in [circle, circle.reversed()] {

@@ -10,7 +10,7 @@ final class BatchGraph: ObjectGraph {
     private let records: RecordBatch
     private let links: [RelationshipName: [Int64: [Int64]]]
     private(set) var readCount = 0
-    /// The number of requests for the destinations of an object's relationship.
+    /// The number of calls of `appendDestinations`.
     private(set) var linkReadCount = 0
 
     init(_ records: RecordBatch, links: [RelationshipName: [Int64: [Int64]]] = [:]) {
@@ -105,7 +105,6 @@ struct Library {
             ])
     }
 
-    /// Returns the keys of the objects of an entity that meet a predicate.
     func keys(_ entity: EntityName, where predicate: FetchRequest.Predicate) throws -> [Int64] {
         let matcher = try RecordFilter(FetchRequest(entity, where: predicate), model: model).matcher(over: graph)
         var keys: [Int64] = []
@@ -322,7 +321,7 @@ struct GraphPredicateTests {
             let predicate = compare(.path(of: subquery, ["@count"]), by: operation, to: .constant(number))
             #expect(try library.keys("Album", where: predicate) == expected)
         }
-        // For each of the two predicates, there is one read for each of the two albums with tracks.
+        // Each of the two predicates reads the tracks of two albums, with one read per album.
         #expect(library.graph.readCount == 4)
     }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import RoostCore
 @testable import RoostQuery
 
-/// A visitor that shows the records of a batch in place, and fails at some.
+/// A visitor that shows a batch's records in place and fails at `damaged` keys.
 private final class FaultyVisitor: RecordVisitor {
     private let records: RecordBatch
     private let damaged: Set<Int64>
@@ -263,7 +263,6 @@ struct ResidualFetchTests {
         return (keys, errors.count, fetch.visitedCount)
     }
 
-    /// Returns the keys that a fetch finds, and its errors.
     private func readAll(_ fetch: ScanningFetch) -> ([Int64], [StoreError]) {
         var batch = RecordBatch(model: library.model)
         var (keys, errors): ([Int64], [StoreError]) = ([], [])

@@ -70,7 +70,7 @@ struct MacroMeaningTests {
 
     /// Expects that Foundation and the filter select the same objects: some, but not all.
     ///
-    /// With `selected`, this function decides instead of Foundation.
+    /// `selected`, if any, decides instead of Foundation.
     func check(
         _ predicate: Foundation.Predicate<MacroThing>, of things: [MacroThing]? = nil,
         selected: ((MacroThing) -> Bool)? = nil, sourceLocation place: SourceLocation = #_sourceLocation
@@ -172,7 +172,7 @@ struct MacroMeaningTests {
     @Test("?? in #Predicate is nil if its right side is nil")
     func optionalFallbacks() throws {
         try check(#Predicate<T> { ($0.note?.isEmpty ?? ($0.number > 1)) == false })
-        // Foundation throws an error for a forced unwrap of nil. Here, its value is null.
+        // Foundation throws for a forced unwrap of nil. Roost returns null.
         try check(
             #Predicate<T> { ($0.note?.isEmpty ?? ($0.rating.flatMap { $0 > 2 })!) == false },
             selected: { ($0.note?.isEmpty ?? $0.rating.map { $0 > 2 }) == false })

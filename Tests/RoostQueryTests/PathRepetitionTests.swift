@@ -4,8 +4,7 @@ import Testing
 @testable import RoostCore
 @testable import RoostQuery
 
-/// Layers of nodes, each connected to all nodes of the next layer: there are far more paths than
-/// nodes.
+/// Layers of nodes with many paths: each node is connected to all nodes of the next layer.
 private struct Layers {
     static let width = 4
     static let depth = 6
@@ -55,8 +54,7 @@ private struct Layers {
 struct PathRepetitionTests {
     /// The path through all layers, without a field.
     private static let far = Layers.path(Layers.depth, rest: []).joined(separator: ".")
-    /// The number of nodes from which the paths continue: the first node, and all nodes of the
-    /// inner layers.
+    /// The number of nodes that paths leave: the first node and the inner layers.
     private static let nodeCount = 1 + (Layers.depth - 1) * Layers.width
     private static let last = Int64((Layers.depth + 1) * Layers.width)
 

@@ -170,7 +170,7 @@ struct PredicateTextTests {
             ("decimal = 1e200", .invalidValue, "38 digits"), ("double = 1e400", .invalidValue, "a number in range"),
             ("double = 1e-400", .invalidValue, "a number in range"), ("0 = 1e-400", .invalidValue, "outside the range"),
             ("owner = 'Persn/1'", .invalidValue, "its key, or \"Party/5\""), ("next = 0", .invalidValue, "Thing/5"),
-            ("anyObjectID = 5", .invalidValue, "an object, \"Thing/5\" with the name of an entity, is needed"),
+            ("anyObjectID = 5", .invalidValue, "an object or an ID such as \"Thing/5\" is needed"),
             ("composite = 1", .invalidRequest, "composite"),
         ] as [(String, StoreError.Code, String)])
     func typeErrors(text: String, code: StoreError.Code, message: String) throws {

@@ -87,7 +87,6 @@ struct RefusedRowTests {
         RefusedRows("an unknown entity", code: .unknownEntity, naming: "Trak") { $0.entity = "Trak" },
     ]
 
-    /// Returns an expression that applies a function to `plays` several times.
     private static func nested(_ function: FetchRequest.Function, count: Int) -> Expression {
         (0..<count).reduce(Expression.keyPath(["plays"])) { inner, _ in .function(function, [inner]) }
     }

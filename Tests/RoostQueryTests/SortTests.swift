@@ -45,10 +45,9 @@ private final class ListGraph: ObjectGraph {
 
 @Suite("Sorting")
 struct SortTests {
-    /// Compares two texts in the localized standard order, by its definition.
+    /// Compares two texts by the definition of the localized standard order.
     ///
-    /// Returns a negative number if `left` is first, 0 for equal texts, and otherwise a positive
-    /// number.
+    /// The result is negative if `left` is first, and 0 for equal texts.
     private static func localizedOrder(_ left: String, _ right: String) -> Int {
         enum Part: Equatable {
             case number(String)
@@ -180,8 +179,8 @@ struct SortTests {
         var random = SeededGenerator(seed: 7)
         let things = try things(300, using: &random)
         let plain = FetchRequest.SortDescriptor(name, ascending: ascending)
-        // Sorting by `nowhere` is an error. `made` is null for all objects, so it changes no order, but
-        // a path through a relationship requires encoded keys.
+        // Sorting by `nowhere` is an error. `made` is null for all objects, but its path
+        // through a relationship requires encoded keys.
         let nowhere = FetchRequest.SortDescriptor("owner.things.title")
         #expect(throws: StoreError.self) {
             try keys(FetchRequest("Thing", sortedBy: [nowhere, plain]), of: things)

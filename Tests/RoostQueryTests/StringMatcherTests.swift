@@ -58,7 +58,6 @@ private func fitsByTable(_ text: [Unicode.Scalar], pattern: [Unicode.Scalar]) ->
 
 @Suite("String operators")
 struct StringMatcherTests {
-    /// Returns whether a text is in one of the ranges of a matcher.
     private static func contains(_ ranges: [TextRange], text: String) -> Bool {
         let bytes = Array(text.utf8)
         func precedes(_ left: [UInt8], _ right: String) -> Bool { left.lexicographicallyPrecedes(right.utf8) }
@@ -173,8 +172,7 @@ struct StringMatcherTests {
     func randomFolding(rawOptions: Int) throws {
         let options = Options(rawValue: rawOptions)
         var generator = SeededGenerator(seed: UInt64(rawOptions))
-        // Letters with marks, marks alone, letters of many scripts, and everything else now and
-        // then.
+        // Letters with marks, marks alone, letters of many scripts, and sometimes any character.
         func scalar() -> Unicode.Scalar {
             let range: ClosedRange<UInt32> =
                 [
@@ -205,7 +203,6 @@ struct StringMatcherTests {
         }
         let letters = (0..<0x530).compactMap { Unicode.Scalar($0) }.filter { !isMark($0) }
         let ideographs = (0x4E00...0x9FFF).compactMap { Unicode.Scalar($0) }
-        // As many ideographs as letters.
         let scalars = letters + (0..<letters.count).compactMap { _ in ideographs.randomElement(using: &generator) }
         for first in scalars + ideographs {
             var text = String.UnicodeScalarView([first])
@@ -297,7 +294,7 @@ struct StringMatcherTests {
             #expect(steps <= text.count * automaton.wordCount)
             return steps
         }
-        // After a match of `*`, the positions before it need not be examined again.
+        // After a match of `*`, earlier positions need not be examined again.
         #expect(try steps(String(repeating: "a*?", count: 1000) + "b") <= 2 * text.count)
         #expect(try steps(String(repeating: "*?", count: 1000) + "b") <= 2 * text.count)
         // A part of nearly the maximum length. Restarting at each byte would take 80 million steps.

@@ -310,7 +310,6 @@ struct ChecksumTests {
         #expect(changes.entities.map(\.name).sorted() == ["Album", "Track"])
         #expect(changes.relationships.map { [$0.recorded, $0.found] } == [[6, 5]])
         #expect(changes.sentences.count == 4, "\(changes.sentences)")
-        // Changes that were not shown are not accepted.
         try Shell.run("UPDATE Track SET title = 'again' WHERE _id = 7", on: path)
         #expect(code { _ = try store.acceptExternalChanges(changes) } == .conflict)
         #expect(try store.externalChanges().objectCount == 4)

@@ -101,8 +101,7 @@ struct CommitTests {
     func keepsIndexes() throws {
         let count: Int64 = 60
         func values(_ key: Int64, round: Int64) -> [String: Value] {
-            // Depending on the key, a round changes the length, the album, both or neither. Both are
-            // indexed, and some lengths are null.
+            // Depending on the key, a round changes one, both or none of two indexed attributes.
             var values: [String: Value] = ["title": .string("\(round)"), "gain": .double(Double(round))]
             let (length, album) = (key % 4 & 1 == 0 ? 0 : round, key % 4 & 2 == 0 ? 0 : round)
             if (key + length) % 3 != 0 { values["length"] = .double(Double(key * 10 + length)) }
@@ -189,8 +188,7 @@ struct CommitTests {
         defer { try? other.close() }
         var (key, generation) = (Int64(0), try store.change { $0.userMetadata = ["a": .int(1)] }.generation.number)
         for round in 0..<12 {
-            // Each of the two open stores commits twice in turn, so its cached tallies are
-            // alternately stale and current.
+            // Each store commits twice in turn, so the cached tallies are first stale, then current.
             let current = round / 2 % 2 == 0 ? store : other
             let receipt = try current.change { changes in
                 key += 1
@@ -239,7 +237,6 @@ struct CommitTests {
                 ConstraintViolation(
                     entity: "Singer", attributes: ["voice"], rejected: ObjectID("Singer", key: 11), existing: a),
             ])
-        // Two objects swap values, then an insert uses the value of a deleted object.
         try store.change {
             try $0.update(a, version: 1, values: ["name": "B", "voice": "alto"])
             try $0.update(b, version: 1, values: ["name": "A", "voice": 1])
@@ -251,7 +248,7 @@ struct CommitTests {
         #expect(try store.findings() == [])
     }
 
-    @Test("links need both objects, move when added again, and are removed with either object")
+    @Test("links need both objects, change place when added again, and are removed with either object")
     func keepsLinks() throws {
         let tags = RelationshipName("Album", name: "tags")
         let albums = RelationshipName("Tag", name: "albums")

@@ -29,7 +29,7 @@ struct CompactionTests {
         let (path, other) = (directory.file("s"), directory.file("other"))
         let error = #expect(throws: StoreError.self) {
             _ = try type.compactWhileOpen(directory.location("s"), options: StoreOptions()) {
-                // The first check comes before the rebuild, and the second one during it.
+                // The second check comes during the rebuild.
                 count.withLock { $0 += 1 }
                 if count.withLock({ $0 }) == 2 { _ = link(path, other) }
                 return false

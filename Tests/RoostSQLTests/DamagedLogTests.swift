@@ -276,7 +276,7 @@ struct DamagedLogTests {
             code { try type.open(directory.location("w"), options: StoreOptions(isReadOnly: true)).close() }
                 == .corrupted)
         try put(log)
-        // The first open merges the log into the file, so the second one finds no log.
+        // The first open merges the log into the file, so the second finds none.
         for _ in 0..<2 { try type.open(directory.location("w"), options: StoreOptions()).close() }
         let store = try type.open(directory.location("w"), options: StoreOptions())
         var newEnds: [Int] = []
@@ -372,7 +372,7 @@ struct SQLiteFileLockTests {
         try store.close()
     }
 
-    @Test("read locks on an SQLite file exclude writers, and a writer excludes them")
+    @Test("read locks on an SQLite file exclude writers, and a writer excludes read locks")
     func excludesWriters() throws {
         let path = directory.file("s")
         #expect(!SQLiteFileLock.isHeld(at: path))
@@ -381,7 +381,6 @@ struct SQLiteFileLockTests {
         #expect(SQLiteFileLock.isHeld(at: path))
         #expect(
             code { try type.open(directory.location("s"), options: StoreOptions(timeoutSeconds: 0)).close() } == .busy)
-        // A reader joins the other readers.
         let reader = try type.open(directory.location("s"), options: StoreOptions(isReadOnly: true, timeoutSeconds: 0))
         #expect(try reader.records("Note").count == 1)
         locks = []
@@ -391,8 +390,7 @@ struct SQLiteFileLockTests {
         #expect(!SQLiteFileLock.isHeld(at: path))
         let writer = try type.open(directory.location("s"), options: StoreOptions(timeoutSeconds: 0))
         #expect(try SQLiteFileLock.forReading(path) == nil)
-        // The failed attempt did not release the locks of the writer's connection, so the next one
-        // fails too.
+        // The failed attempt did not release the writer's locks, so this attempt fails too.
         #expect(try SQLiteFileLock.keepingOthersOut(of: path) == nil)
         try writer.close()
         #expect(try directory.names == ["s", "s.lock"])
@@ -417,8 +415,7 @@ struct SQLiteFileLockTests {
     }
 }
 
-/// Returns the number of handles that this process has on a file; -1 if the system does not report
-/// it.
+/// Returns the number of this process's handles on a file, or -1 if the number is unknown.
 private func openHandleCount(_ path: String) -> Int {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") else { return -1 }
     return names.count { (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)) == path }

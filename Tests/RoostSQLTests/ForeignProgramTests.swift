@@ -107,8 +107,7 @@ struct ForeignProgramTests {
         }
         try StoreFile.syncFile(at: path)
         _ = try type.metadata(at: directory.location("a"), options: StoreOptions())
-        // If the lock is lost, the shell considers itself the last connection and removes the log
-        // when it exits.
+        // Without the lock, the shell would be the last connection and remove the log on exit.
         #expect(try Shell.run("SELECT COUNT(*) FROM Note", on: path) == "3\n")
         #expect(try directory.names.contains("a-wal"))
         try store.change { try $0.insert(ObjectID("Note", key: 10), values: ["text": "after"]) }
@@ -204,9 +203,8 @@ struct ForeignProgramTests {
                     ObjectID("Note", key: key), values: ["text": .string(String(repeating: "x", count: 3_000))])
             }
         }
-        // The result means: not busy, no frames in the log, no frames moved. Frames that were already
-        // moved would be a risk: this checkpoint can run while a commit restarts the log. SQLite
-        // before 3.51.3 can then lose all commits of the restarted log except the first.
+        // Not busy, no frames in the log, none moved. Leftover frames would be a risk: SQLite before
+        // 3.51.3 can lose commits if a checkpoint runs while a commit restarts the log.
         #expect(try Shell.run("PRAGMA wal_checkpoint(PASSIVE)", on: directory.file("a")) == "0|0|0\n")
         try store.close()
     }

@@ -241,7 +241,7 @@ struct IndexUseTests {
         ] {
             let all = try plan(FetchRequest("Album", where: predicate))
             #expect(all.access.contains(.keys) && !all.access.contains(.index("Track_album_index")), "\(all)")
-            // If another condition leaves few objects, each of them is tested alone.
+            // If another condition leaves few objects, each is tested alone.
             let few = try plan(FetchRequest("Album", where: .equal("title", to: "a") && predicate))
             #expect(few.access.contains(.index("Track_album_index")), "\(few)")
         }

@@ -125,9 +125,7 @@ struct InjectionTests {
         try sql.close()
     }
 
-    /// Texts that a model accepts as names.
-    ///
-    /// Texts that begin with `@` are left out, because they are operators in a key path.
+    /// Texts that a model accepts as names; in a key path, `@` would begin an operator.
     private static let nameTexts = texts.filter { text in
         !text.isEmpty && !text.contains(".") && !text.hasPrefix("@") && !text.contains("#") && !text.contains("/")
             && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }

@@ -110,8 +110,7 @@ struct KeptLogTests {
             (12, "a part of the header"), (32, "the header"), (32 + frame / 2, "half a frame"),
             (32 + 3 * frame, "some frames"), (32 + 8 * frame, "all but the last frame"),
         ] as [(Int, Comment)] {
-            // A crash cannot tear the header, which is in one sector. The header's checksum
-            // would also detect a torn one.
+            // A crash cannot tear the header, which is in one sector.
             try expect(Int(count), file: file, log: Array(new[..<length] + old[length...]), comment)
         }
         try expect(Int(count) + 1, file: file, log: new, "after the commit")

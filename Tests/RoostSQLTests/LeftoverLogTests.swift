@@ -36,8 +36,7 @@ struct LeftoverLogTests {
         try directory.write(try directory.bytes("live-\(name)"), to: "\(name)-after")
     }
 
-    /// Expects that readers and writers refuse a file and a log that do not belong together, and
-    /// change neither.
+    /// Expects that readers and writers refuse a file with a foreign log, and change neither.
     private func expectRefusal(file: [UInt8], log: [UInt8], _ comment: Comment) throws {
         try directory.write(file, to: "mixed")
         try directory.write(log, to: "mixed-wal")
@@ -62,7 +61,6 @@ struct LeftoverLogTests {
         try crash("b", keys: 1...41, more: 42...46)
         let log = try directory.bytes("a-wal")
         #expect(log.count > 0)
-        // Another store, which is empty.
         let old = try type.create(directory.location("old"), model: try Models.note(), options: StoreOptions())
         try old.close()
         try expectRefusal(file: try directory.bytes("old"), log: log, "another store, empty")
@@ -82,7 +80,6 @@ struct LeftoverLogTests {
         }
     }
 
-    /// The operations on a store with a leftover log.
     enum Use: String, CaseIterable { case reading, writing, destroying, replacing, moving }
 
     private func attempt(_ use: Use, of name: String) throws {

@@ -175,7 +175,6 @@ struct LinkSorterTests {
         })
         #expect(code { _ = try load(links, into: store, options: options) } == .cancelled)
         #expect(try store.digest()?.linkCount == 0)
-        // A second load succeeds.
         #expect(try load(links, into: store).digest.linkCount == links.count)
         #expect(try store.findings() == [])
         try store.close()

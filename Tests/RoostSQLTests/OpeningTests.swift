@@ -58,7 +58,7 @@ struct OpeningTests {
         try reopened.close()
     }
 
-    /// Writes a file that is not a store of this version; `name` is the kind of the file.
+    /// Writes a file of the kind `name`, which is not a store of this version.
     private func writeOtherFile(_ name: String) throws {
         switch name {
         case "foreign": try tool("CREATE TABLE t(a); INSERT INTO t VALUES (1)", on: name)
@@ -302,8 +302,8 @@ struct OpeningTests {
             WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) INSERT INTO other SELECT zeroblob(900) FROM n;
             """
         try #require(sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK)
-        // Copies the files as a kill would leave them. The program's cache is too small for the
-        // transaction, so a part of it is already in the file.
+        // Copies the files as a kill would leave them. The transaction exceeds the program's cache,
+        // so the file already has a part of the transaction.
         for suffix in ["", "-journal"] { try directory.write(try directory.bytes("a" + suffix), to: "b" + suffix) }
         try #require(sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) == SQLITE_OK)
 
@@ -430,8 +430,7 @@ struct OpeningTests {
     func limitsLogBesideReaders() throws {
         let store = try create("a")
         let (isOver, failure) = (Mutex(false), Mutex<(any Error)?>(nil))
-        // The readers are threads, because blocking tasks could keep the writer's task from
-        // running.
+        // Readers are threads, because blocking tasks could keep the writer's task from running.
         let readers = DispatchGroup()
         for _ in 0..<3 {
             DispatchQueue.global().async(group: readers) {
@@ -567,8 +566,7 @@ struct OpeningTests {
             let cursor = try snapshot.fetch(FetchRequest("Note"))
             var batch = RecordBatch(model: reader.model)
             #expect(try cursor.next(into: &batch) && batch.count < 3_000)
-            // A user with write access changes the store: first in the log, then, when closing, in
-            // the file.
+            // A user with write access changes the log, and later, on closing, the file.
             _ = setfsuid(UInt32(bitPattern: user))
             let writer = try type.open(directory.location("a"), options: StoreOptions())
             try writer.change { changes in

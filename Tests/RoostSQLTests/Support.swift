@@ -130,7 +130,7 @@ extension PersistentStore {
     }
 }
 
-/// Returns the code of the store error that `body` throws; nil if it throws none.
+/// Returns the code of the store error that `body` throws, if any.
 func code(_ body: () throws -> Void) -> StoreError.Code? {
     do {
         try body()
@@ -140,7 +140,7 @@ func code(_ body: () throws -> Void) -> StoreError.Code? {
     }
 }
 
-/// Random numbers, the same ones for the same seed (SplitMix64).
+/// Random numbers that follow from a seed (SplitMix64).
 struct SeededRandom: RandomNumberGenerator {
     private var state: UInt64
 

@@ -51,8 +51,7 @@ struct TranslationLimitTests {
         "paths over many relationships find the same objects as in memory", arguments: [1, 3, 10, 15, 16, 17, 30, 70])
     func followsLongPaths(count: Int) throws {
         let names = Array(repeating: ["album", "tracks"], count: count).flatMap { $0 }
-        // Returning to the same entity requires a to-many relationship, which multiplies the paths.
-        // So this path has at most four steps.
+        // This path has at most four steps, because each to-many relationship multiplies the paths.
         try compare(
             [
                 .comparison(

@@ -8,8 +8,7 @@ import RoostSQL
 import RoostSQLite
 import Testing
 
-/// The same objects in a store in memory, which evaluates predicates without SQL, and in an SQLite
-/// store.
+/// Two stores with equal objects: one in SQLite, and one in memory, which uses no SQL.
 struct TwinStores {
     let plain: any PersistentStore
     let sql: any PersistentStore
@@ -123,7 +122,7 @@ struct RandomPredicates {
         .localized, [.localized, .caseInsensitive],
     ]
 
-    /// The kinds of attributes, by the values that they compare with.
+    /// Kinds of attributes; values of one kind can be compared.
     private enum Kind: CaseIterable { case number, text, date, object, data, uuid }
 
     private static func attributes(of entity: String, kind: Kind) -> [String] {

@@ -9,8 +9,7 @@ import Testing
 @testable import RoostSQL
 @testable import RoostSQLite
 
-/// The cost of a fetch in instructions of SQLite's virtual machine: a few for each row that it
-/// visits.
+/// The cost of a fetch in instructions of SQLite's virtual machine: a few for each visited row.
 @Suite("Costs of SQLite fetches")
 struct VisitTests {
     /// The number of objects (default: 20 000).
@@ -107,7 +106,6 @@ struct VisitTests {
             }
         }
 
-        /// Returns the numbers of found objects and of SQLite's steps.
         func steps(of request: FetchRequest) throws -> (found: Int, steps: Int) {
             try VisitTests.steps(of: request, in: store)
         }
@@ -136,8 +134,7 @@ struct VisitTests {
         return (found, try count(reset: false))
     }
 
-    /// Creates layers of nodes, each connected to all nodes of the next layer: there are far more
-    /// paths than nodes.
+    /// Creates layers of nodes with many paths: each node is connected to the whole next layer.
     private static func layers(width: Int, depth: Int, in directory: TemporaryDirectory) throws -> any PersistentStore {
         var node = EntityDescription(
             "Node",

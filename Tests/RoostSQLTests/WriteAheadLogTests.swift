@@ -5,10 +5,7 @@ import Testing
 
 @testable import RoostSQLite
 
-/// Tests of `WriteAheadLog`, which reads logs that SQLite wrote.
-///
-/// Each step of a workload leaves a copy of the log. The tests apply power cuts and damage to these
-/// copies.
+/// Power cuts and damage, applied to copies of a log from each step of a workload.
 @Suite("Write-ahead log reader")
 struct WriteAheadLogTests {
     /// The log after a step, and the number of committed transactions in it.
@@ -185,8 +182,8 @@ struct WriteAheadLogTests {
             let image = try #require(images.max { $0.commits < $1.commits })
             let ends = try commitEnds(image.log)
             guard ends.count > 3 else { continue }
-            // In the last frame of the second to last commit, a flipped bit can remove the mark of
-            // the commit's end. If the frame's header spans two sectors, the mark proves nothing.
+            // A flipped bit can remove the mark that ends the second to last commit. The mark proves
+            // nothing if its frame's header spans two sectors.
             let frame = ends[ends.count - 2] - Self.frameByteCount
             let exceptions =
                 frame % 512 + 24 > 512 ? frame..<(frame + Self.frameByteCount) : (frame + 4)..<(frame + 8)

@@ -8,14 +8,9 @@ final class MeddledStore: PersistentStore {
     private let after: @Sendable () -> Void
     private let commits = Mutex(0)
 
-    /// Returns a store on `plain` whose commits run other code.
+    /// Returns a store that commits to `plain`, which other writers share.
     ///
-    /// - Parameters:
-    ///   - plain: The store that the result and the other writers share.
-    ///   - before: Runs before each commit, with `plain` and the number of the commit, from 1.
-    ///   - after: Runs after each commit.
-    /// - Returns: A store that commits to `plain`.
-    /// - Throws: Errors of opening the store.
+    /// `before` gets `plain` and the number of the commit, from 1.
     static func store(
         _ plain: Store, before: @escaping @Sendable (Store, Int) throws(StoreError) -> Void,
         after: @escaping @Sendable () -> Void = {}

@@ -258,9 +258,7 @@ struct RuleTests {
 
     // MARK: Derived attributes
 
-    /// Two teams in a store.
-    ///
-    /// The first belongs to a club and has two persons.
+    /// Two teams: the first belongs to a club and has two persons.
     private struct League {
         let store: Store
         let club: ObjectID

@@ -59,7 +59,6 @@ extension Store {
         try #require(try insert(entity, rows: rows, result: .objectIDs).objectIDs)
     }
 
-    /// Returns the destinations of a relationship of an object.
     func members(_ name: String, of id: ObjectID) throws -> [ObjectID] {
         try read { view in try view.objectIDs(name, of: id) }
     }
@@ -81,7 +80,6 @@ final class Folder {
         StoreLocation(type: type, path: "\(path)/\(name)")
     }
 
-    /// Creates a store of a type, with a model of these entities.
     func store(_ type: String, entities: [EntityDescription]) throws -> Store {
         try Store.open(location(type), model: try ManagedObjectModel(entities: entities))
     }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Foreign files under names that stores use")
 struct CompanionTests {
-    /// The kinds of files, directories and links that a test puts at a companion file's path.
+    /// The file that a test puts at a companion file's path.
     enum Kind: String, CaseIterable {
         case text, pages, store, otherStore, pipe, directory, symbolicLink, danglingLink, hardLink
     }
@@ -44,7 +44,7 @@ struct CompanionTests {
         let path = folder.file("x" + place.suffix)
         switch place.kind {
         case .text: try folder.write("precious\n", to: "x" + place.suffix)
-        // The index of SQLite's log can have the same length, 32 KiB.
+        // SQLite's log index can also be 32 KiB long.
         case .pages: try folder.write(String(repeating: "precious", count: 4096), to: "x" + place.suffix)
         case .store: try store(place.type, at: path)
         case .otherStore: try store(place.type == "json" ? "sqlite" : "json", at: path)
@@ -109,7 +109,6 @@ struct CompanionTests {
         #expect(refusal?.message.contains("x\(place.suffix)'") == true, "\(refusal?.message ?? "")")
         #expect(refusal?.message.contains("move it away") == true, "\(refusal?.message ?? "")")
         #expect(try entries(folder, around: place) == before)
-        // The use succeeds without the foreign file.
         try FileManager.default.removeItem(atPath: folder.file("x" + place.suffix))
         try attempt(use, on: location, source: source)
     }

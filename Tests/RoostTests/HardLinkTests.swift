@@ -8,7 +8,6 @@ import Testing
 
 @Suite("Stores whose file has two names")
 struct HardLinkTests {
-    /// The operations on a store under one of its names.
     enum Use: String, CaseIterable, CustomTestStringConvertible {
         case writing, compacting, migratingInPlace, replacing, moving, convertingOver, reading, readingMetadata,
             converting,
@@ -234,7 +233,7 @@ struct HardLinkTests {
         #expect(error { try insert(into: writer) }?.code == .hasOtherNames)
         try third.close()
         try unlink(other)
-        // Closing the readers did not release the writer's locks, so no other opener removes the store's files.
+        // Closing the readers did not release the writer's locks.
         try insert(into: writer)
         try writer.close()
         #expect(try folder.names().filter { !$0.hasSuffix(".lock") } == ["a"])
@@ -310,7 +309,7 @@ struct HardLinkTests {
         let location = try store(type, in: folder)
         let sibling = StoreFile.temporarySibling(of: location.path)
         try StoreFile.addName(sibling, toFileAt: location.path)
-        // The lock marks the name as in use. So the name cannot be removed, as if the permission were missing.
+        // The lock keeps the name from being removed, as a missing permission would.
         let lock = try StoreLock.acquire(forStoreAt: sibling, mode: .exclusive, timeoutSeconds: 0)
         let reader = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: true))
         #expect(try count(reader) == 1)

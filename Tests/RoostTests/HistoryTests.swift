@@ -33,9 +33,7 @@ struct HistoryTests {
         StoreLocation(type: type, path: folder.file(name))
     }
 
-    /// Creates a store with three transactions.
-    ///
-    /// The last transaction deletes an object whose `code` the history preserves.
+    /// Creates a store with three transactions; the history keeps `code` of the deleted object.
     private func makeStore(_ type: String) throws -> Store {
         let store = try Store.open(location(type), model: model, options: recording)
         try store.insert("Track", rows: [["title": "Blue", "code": "secret-1"], ["title": "Carey"]])

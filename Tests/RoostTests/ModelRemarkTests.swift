@@ -44,8 +44,8 @@ struct ModelRemarkTests {
         "Place.spatial: spatial index: no store keeps one, and fetches do not use it",
         "Place.all: fetch request template: it is kept in the model, and no store executes it",
         "Place.near: fetched property: it is kept in the model, and no store evaluates it",
-        "Place.deep.inner: value transformer: no store applies it; the values are the bytes that it wrote",
-        "Place.secret: value transformer: no store applies it; the values are the bytes that it wrote",
+        "Place.deep.inner: value transformer: no store applies it; stores keep the bytes that the transformer wrote",
+        "Place.secret: value transformer: no store applies it; stores keep the bytes that the transformer wrote",
         "Place.upper: derived attribute: contexts and batch requests compute it; a store's commit saves the given value unchanged",
     ]
 

@@ -278,7 +278,7 @@ struct RuleViolationTests {
         let clock = ContinuousClock()
         let start = clock.now
         let findings = try checkStore(store)
-        // After the first value exceeds the time limit, the other 29 are not compared with the pattern.
+        // After the first timeout, the other 29 values are not compared with the pattern.
         #expect(clock.now - start < .seconds(15))
         let warnings = findings.filter { $0.severity == .warning }
         #expect(warnings.map { $0.property ?? "" }.sorted() == ["A.broken", "A.slow"])

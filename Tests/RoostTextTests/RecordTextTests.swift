@@ -212,7 +212,7 @@ struct RecordTextTests {
             (#"{"id": 1, "id": 1}"#, "line 1, column 11", "the key 'id' occurs twice in this object"),
             (
                 #"{"id": 1, "entity": "Thing"}"#, "line 1, column 11",
-                "\"entity\" of Thing/p1 is unexpected; only a line of a dump has it, as its first key"
+                "\"entity\" of Thing/p1 is unexpected; only a line of a dump has this key, as the first key of the line"
             ),
             (#"{"id": 1, "friends": []}"#, "line 1, column 11", "no property 'friends'"),
             (

@@ -90,7 +90,7 @@ struct SeededNumbers: RandomNumberGenerator {
 }
 
 extension TextSample {
-    /// Appends a record of any entity with random values, each of them null now and then.
+    /// Appends a record of any entity with random values, each sometimes null.
     static func appendRandomRecord(
         key: Int64, to batch: inout RecordBatch, using random: inout SeededNumbers
     ) throws(StoreError) {

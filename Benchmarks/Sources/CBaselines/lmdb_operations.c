@@ -47,7 +47,6 @@ static int read_inside(baseline_run *run, lmdb_reading body) {
     return code == 0 ? 0 : lmdb_fail(run, code);
 }
 
-/// Reads the object with the given number.
 static int get(MDB_txn *transaction, MDB_dbi database, int64_t id, MDB_val *out) {
     MDB_val key = {sizeof id, &id};
     return mdb_get(transaction, database, &key, out);
@@ -266,7 +265,6 @@ static void note_if_loved(void *context, int64_t id, const uint8_t *bytes) {
     ((album_notes *)context)->notes[lmdb_number(bytes + PACKED_ALBUM)] += bytes[PACKED_LOVED];
 }
 
-/// Counts the albums with a note of at least `least`.
 static void count_noted(album_notes *notes, uint16_t least) {
     int64_t album_count = tracks_album_count(notes->run->track_count);
     for (int64_t id = 1; id <= album_count; id++) notes->run->checksum += notes->notes[id] >= least;
@@ -369,7 +367,6 @@ static int visit_album_tracks(baseline_run *run, const lmdb_store *store, MDB_tx
     return code;
 }
 
-/// Reads the numbers of an album's tracks.
 static int links_to_many(baseline_run *run) { return read_inside(run, visit_album_tracks); }
 
 static int visit_track_albums(baseline_run *run, const lmdb_store *store, MDB_txn *transaction) {
@@ -388,7 +385,6 @@ static int visit_track_albums(baseline_run *run, const lmdb_store *store, MDB_tx
     return 0;
 }
 
-/// Reads a track, then its album.
 static int links_to_one(baseline_run *run) { return read_inside(run, visit_track_albums); }
 
 // MARK: Writing

@@ -50,7 +50,6 @@ int64_t lmdb_number(const void *bytes) {
     return number;
 }
 
-/// Returns the byte for the length of a value; 255 for null.
 static uint8_t packed_length(int16_t length) { return length < 0 ? 255 : (uint8_t)length; }
 
 static int16_t unpacked_length(uint8_t length) { return length == 255 ? TRACK_NULL : length; }
@@ -160,7 +159,6 @@ static int read_all(baseline_run *run, const char *path, const object_sink *sink
 
 // MARK: Writing everything
 
-/// A track and its album, for sorting by album.
 typedef struct album_entry {
     int64_t album, track;
 } album_entry;
@@ -312,7 +310,7 @@ static int append_titles(lmdb_writer *writer, title_entry *entries, size_t count
     TRY_LMDB(writer->run, mdb_cursor_open(writer->transaction, writer->store.tracks_by_title, &cursor));
     for (size_t index = 0; index < count; index++) {
         int is_first = index == 0 || !same_title(&entries[index], &entries[index - 1]);
-        // LMDB copies the key and does not change it, so the cast may remove `const`.
+        // LMDB does not change the key, so the cast may remove `const`.
         MDB_val key = {entries[index].length, (void *)entries[index].title}, value = {8, &entries[index].track};
         TRY_LMDB(writer->run, mdb_cursor_put(cursor, &key, &value, is_first ? MDB_APPEND : MDB_APPENDDUP));
     }

@@ -5,7 +5,6 @@
 
 #include "stores.h"
 
-/// An open environment and its databases.
 typedef struct lmdb_store {
     MDB_env *environment;
     MDB_dbi tracks, albums, tracks_by_album, tracks_by_title;
@@ -14,8 +13,7 @@ typedef struct lmdb_store {
 /// The maximum number of bytes of a packed object.
 #define LMDB_PACKED_LIMIT 256
 
-/// Opens the environment, or creates it if it does not exist. Commits wait for the disk only if
-/// `is_flushed`.
+/// Opens or creates the environment. Commits wait for the disk only if `is_flushed`.
 int lmdb_open(baseline_run *run, const char *path, int is_flushed, lmdb_store *out);
 
 void lmdb_close(lmdb_store *store);
@@ -42,7 +40,6 @@ enum {
     PACKED_TITLE = 52,
 };
 
-/// Returns the 8 bytes at `bytes` as a number.
 int64_t lmdb_number(const void *bytes);
 
 /// Sends every track, in one read transaction.

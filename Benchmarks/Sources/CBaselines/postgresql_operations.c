@@ -253,7 +253,7 @@ static int transactions(baseline_run *run) {
     return result;
 }
 
-/// Sends the end of a pipeline, and reads the results of all its statements.
+/// Ends a pipeline, and reads the results of its statements.
 static int end_pipeline(baseline_run *run, PGconn *connection) {
     if (PQpipelineSync(connection) != 1) return postgresql_fail(run, connection);
     int result = 0;
@@ -283,7 +283,7 @@ static int send_prepared(
     return PQsendQueryPrepared(connection, name, count, values, lengths, formats, 1) == 1 ? 0 : -1;
 }
 
-/// Commits one durable transaction in a pipeline, which waits for the server once.
+/// Commits one durable transaction in a pipeline, and waits for the server once.
 static int commit_in_pipeline(baseline_run *run, postgresql_session *session) {
     PGconn *connection = session->connection;
     int64_t album_count = tracks_album_count(run->track_count);

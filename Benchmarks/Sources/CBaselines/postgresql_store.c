@@ -1,4 +1,3 @@
-/// Tables like those of a Roost store on a PostgreSQL server, written and read with libpq.
 #ifdef BASELINES_POSTGRESQL
 
 #include "postgresql_store.h"
@@ -269,7 +268,6 @@ int postgresql_load(
 
 // MARK: Writing objects one at a time
 
-/// The state of a store that is written.
 typedef struct writing {
     baseline_run *run;
     int copies_tracks;

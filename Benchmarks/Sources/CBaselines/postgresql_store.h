@@ -30,9 +30,7 @@ void postgresql_close(PGconn *connection);
 int postgresql_fail(baseline_run *run, PGconn *connection);
 /// Frees a result, and fails if the statement failed.
 int postgresql_require(baseline_run *run, PGconn *connection, PGresult *result);
-/// Runs one or several statements.
 int postgresql_execute(baseline_run *run, PGconn *connection, const char *sql);
-/// Removes the tables.
 int postgresql_remove(baseline_run *run, PGconn *connection);
 
 /// Replaces the tables by empty ones. Then loads them by COPY and creates the index, in one

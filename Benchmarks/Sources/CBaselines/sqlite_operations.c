@@ -27,7 +27,6 @@ static void close_session(baseline_run *run) {
 
 static sqlite3 *database_of(baseline_run *run) { return ((sqlite_session *)run->state)->database; }
 
-/// Adds a track to the results of the run.
 static void count_track(baseline_run *run, const track *value) {
     run->checksum += track_checksum(value);
     run->unit_count += 1;
@@ -173,7 +172,6 @@ static int subquery(baseline_run *run) {
 
 // MARK: Links
 
-/// Reads the numbers of an album's tracks.
 static int links_to_many(baseline_run *run) {
     sqlite3 *database = database_of(run);
     sqlite3_stmt *statement = NULL;
@@ -193,7 +191,6 @@ static int links_to_many(baseline_run *run) {
     return result;
 }
 
-/// Reads a track, then its album.
 static int links_to_one(baseline_run *run) {
     sqlite3 *database = database_of(run);
     sqlite3_stmt *statement = NULL;

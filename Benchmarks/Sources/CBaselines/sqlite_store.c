@@ -55,8 +55,8 @@ int sqlite_execute(baseline_run *run, sqlite3 *database, const char *sql) {
 }
 
 int sqlite_open(baseline_run *run, const char *path, const char *pragmas, sqlite3 **out) {
-    // Memory statistics cost a lock for each allocation. After the first connection, SQLite refuses
-    // this call, which does no harm.
+    // Memory statistics cost a lock for each allocation. After the first connection, SQLite harmlessly refuses this
+    // call.
     (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     sqlite3 *database = NULL;
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;

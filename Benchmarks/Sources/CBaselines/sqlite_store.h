@@ -9,7 +9,7 @@
 #define TRACK_COLUMNS "id, title, artist, duration, play_count, loved, date, uuid, thumb, album"
 #define TRACK_COLUMN_COUNT 10
 
-/// Opens a database, or creates it if it does not exist. Runs `pragmas` first.
+/// Opens or creates a database, and runs `pragmas`.
 int sqlite_open(baseline_run *run, const char *path, const char *pragmas, sqlite3 **out);
 
 /// Runs statements without results.

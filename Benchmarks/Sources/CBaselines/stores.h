@@ -22,19 +22,18 @@ typedef struct write_options {
     /// Whether to write without a journal and flush only at the end, because no other program knows
     /// the file.
     int is_unpublished;
-    /// Whether the titles of tracks have an index too.
+    /// Whether track titles have an index.
     int indexes_title;
     /// The number of objects in each durable transaction; the album index is then created first.
     /// 0 for a single transaction; indexes are then built after it.
     int64_t commit_count;
 } write_options;
 
-/// The operations on stores of one library. Functions return 0, or -1 with a message in the run's
+/// The operations on one kind of store. Functions return 0, or -1 with a message in the run's
 /// `error`.
 typedef struct store_kind {
     /// Sends every object of the store at `path` to `sink`.
     int (*read_all)(baseline_run *run, const char *path, const object_sink *sink);
-    /// Begins a new store at `path`.
     int (*begin_writing)(baseline_run *run, const char *path, write_options options, object_sink *out);
     /// Builds the indexes, makes everything durable and closes the store. Frees the state of `sink`
     /// even after an error.
@@ -48,7 +47,7 @@ int convert_store(baseline_run *run, const store_kind *source, const store_kind 
 
 extern const store_kind sqlite_kind, core_data_kind, lmdb_kind, json_kind, memory_kind;
 
-/// Creates the objects in memory from which `memory_kind` reads.
+/// Creates the objects in memory that `memory_kind` reads.
 int memory_open_library(baseline_run *run);
 
 /// Frees the store that `memory_kind` wrote last.
@@ -57,13 +56,12 @@ void memory_discard(void);
 /// Sets the message in the format of `printf`, and returns -1.
 int baseline_fail(baseline_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/// Creates every object of the run's library, and sends each to `sink`.
+/// Creates all objects of the run, and sends each to `sink`.
 int make_all(baseline_run *run, const object_sink *sink);
 
 /// Returns a sink that counts objects and adds their checksums to the run.
 object_sink checksum_sink(baseline_run *run);
 
-/// Flushes the file at `path` to the disk.
 int flush_file(baseline_run *run, const char *path);
 
 /// Returns -1 from the caller if a function fails.

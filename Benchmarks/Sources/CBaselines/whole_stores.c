@@ -128,7 +128,6 @@ static int make_indexed_lmdb(baseline_run *run) { return make_store(run, &lmdb_k
 
 // MARK: Reading back what was written
 
-/// Adds up the checksums of all objects of a whole store.
 static int read_whole(baseline_run *run, const store_kind *kind) {
     object_sink sink = checksum_sink(run);
     return kind->read_all(run, run->path, &sink);
@@ -169,7 +168,6 @@ int convert_store(baseline_run *run, const store_kind *source, const store_kind 
     return destination->finish_writing(run, &sink.next);
 }
 
-/// Defines a function for a pair of stores.
 #define CONVERSION(source, destination) \
     static int source##_to_##destination(baseline_run *run) { \
         return convert_store(run, &source##_kind, &destination##_kind); \

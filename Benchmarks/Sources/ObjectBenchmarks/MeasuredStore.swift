@@ -5,7 +5,6 @@ internal import Roost
 ///
 /// The times divide a save into the parts before, during and after its commit.
 final class MeasuredStore: PersistentStore {
-    /// The start and the end of a commit.
     struct Commit {
         var start: ContinuousClock.Instant
         var end: ContinuousClock.Instant

@@ -170,7 +170,6 @@ struct ObjectCosts {
         var (times, texts) = (SaveTimes(), SaveTimes())
         for round in 0..<rounds {
             let plays = Int64(round) * 2 + 1
-            // In even rounds, the commit comes before the save, in odd rounds after it.
             if round % 2 == 0 { try commit(plays, addingTo: &times) }
             try save(&times) { $0.plays = plays + 1 }
             if round % 2 == 1 { try commit(plays, addingTo: &times) }

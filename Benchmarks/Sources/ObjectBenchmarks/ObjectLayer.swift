@@ -4,10 +4,10 @@
 ///
 /// 1. Add the package to `Benchmarks/Package.swift`.
 /// 2. Write a type with this protocol in its own file.
-/// 3. Name it in ``ObjectBench/others``.
+/// 3. Add the type to ``ObjectBench/others``.
 ///
-/// Each operation has the same meaning for all libraries. Its changes are durable when it returns.
-/// It uses the library's own objects, and reads nothing in advance.
+/// Each operation uses the library's own objects, and reads nothing in advance. Its changes are
+/// durable when it returns.
 ///
 /// ```swift
 /// struct GRDBLayer: ObjectLayer {
@@ -17,7 +17,6 @@
 /// }
 /// ```
 protocol ObjectLayer {
-    /// The name in the table.
     var name: String { get }
     /// Inserts albums, twenty for each artist, and saves them in one transaction.
     func insert(_ count: Int) throws
@@ -26,7 +25,7 @@ protocol ObjectLayer {
     func readAll() throws -> Int
     /// Reads all albums, and returns the total byte count of their artists' names.
     func readReferences() throws -> Int
-    /// Adds a play to each album, and saves them in one transaction.
+    /// Adds a play to each album, in one transaction.
     func updateAll() throws
     /// Returns the number of albums of a year.
     func count(year: Int) throws -> Int

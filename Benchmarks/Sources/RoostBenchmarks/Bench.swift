@@ -113,7 +113,7 @@ struct Bench {
         return results
     }
 
-    /// Returns whether the server of the operation is missing, and prints the reason if it is.
+    /// Prints the reason and returns true if the operation's server is missing.
     private func isSkipped(_ operation: Operation) -> Bool {
         guard operation.group == BenchmarkServer.type, let absence = BenchmarkServer.absence else { return false }
         print("skipped: \(operation.name): \(absence)")

@@ -1,6 +1,5 @@
 internal import Foundation
 
-/// The command line.
 struct Options {
     static let usage = """
         Compares Roost with programs in C that do the same, and migrations with conversions, on this machine.
@@ -83,11 +82,9 @@ struct Options {
         return number
     }
 
-    /// Returns the operations that ``names`` selects.
+    /// Returns the operations that ``names`` or, without names, `standard` selects.
     ///
-    /// Without names, `standard` selects the operations. If it is empty too, all are returned.
-    ///
-    /// Throws for an unknown name.
+    /// Without either, returns all operations. Throws for an unknown name.
     func operations(standard: [String] = []) throws -> [Operation] {
         let names = names.isEmpty ? standard : names
         guard !names.isEmpty else { return Operations.all }

@@ -4,7 +4,6 @@ internal import RoostPredicates
 internal import RoostQuery
 
 extension GraphCheck {
-    /// Child contexts.
     static let children: [GraphCheck] = [
         GraphCheck(
             "child.parent-rollback",

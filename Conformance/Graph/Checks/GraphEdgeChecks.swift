@@ -69,7 +69,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "faults.few-of-many",
-            "If a program keeps some objects of a large result, they have their own values after the others were released.",
+            "Objects of a large result keep their own values after the program releases the others.",
             .roost
         ) { bench in
             let container = try bench.makeContainer()

@@ -4,7 +4,6 @@ internal import RoostPredicates
 internal import RoostQuery
 
 extension GraphCheck {
-    /// Objects and their IDs.
     static let identity: [GraphCheck] = [
         GraphCheck(
             "identity.unique", "An object fetched twice and reached by a relationship is one instance.", .apple

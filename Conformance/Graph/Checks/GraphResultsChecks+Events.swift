@@ -488,7 +488,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.totals-null",
-            "Sums ignore nulls, and follow values that change from or to null. Without objects, they are the sums of an empty result.",
+            "Sums ignore nulls, and follow values that change from or to null. The sum of nulls equals the sum of no objects.",
             .roost
         ) { bench in
             let context = try bench.makeContainer().makeContext()

@@ -109,7 +109,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.related-order",
-            "Orders and sections along relationships follow changes of related objects. A difference has only the objects that such a change moves, as moved.",
+            "Orders and sections along relationships follow changes of related objects. A difference has only the objects that such a change moves.",
             .roost
         ) { bench in
             let (_, context, people) = try makeTeams(bench)

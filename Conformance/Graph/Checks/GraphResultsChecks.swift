@@ -6,7 +6,6 @@ internal import RoostQuery
 internal import RoostSystem
 
 extension GraphCheck {
-    /// Results that follow the changes of a context.
     static let results: [GraphCheck] = [
         resultsHere, resultsOfOthers, resultsWithRelationships, resultsReported, resultsInOrder, resultsOfEvents,
         resultsInWindows,
@@ -237,7 +236,6 @@ extension GraphCheck {
         },
     ]
 
-    /// Changes of other contexts.
     private static let resultsOfOthers: [GraphCheck] = [
         GraphCheck(
             "results.merge",

@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostGraph
 
-/// A controller, and a copy of its result that is kept up to date with its differences.
+/// A controller, and a copy of its result that the controller's differences keep up to date.
 final class FollowedList<Object: ManagedObject> {
     let controller: FetchedResultsController<Object>
     private let request: FetchRequest
@@ -17,7 +17,6 @@ final class FollowedList<Object: ManagedObject> {
             sections: sections)
     }
 
-    /// Creates a list that follows the controller of a request.
     init(_ controller: FetchedResultsController<Object>, request: FetchRequest, sections: String?) {
         (self.controller, self.request, self.sections) = (controller, request, sections)
         rows = controller.sections.map { Array($0) }
@@ -35,7 +34,7 @@ final class FollowedList<Object: ManagedObject> {
 
     /// Returns the only difference since the last call.
     ///
-    /// Fails if there is not exactly one difference, or if ``expectLaw()`` fails.
+    /// Fails for no or several differences, or if ``expectLaw()`` fails.
     func takeChange() throws -> ResultsChange {
         try expectEqual(changes.count, 1, "the number of differences")
         let change = changes.removeLast()

@@ -47,7 +47,6 @@ package final class GraphBench {
         return try self.container(for: try workbench.reopen(store.persistentStore))
     }
 
-    /// Returns the persistent store of a container with one store.
     func store(of container: PersistentContainer) throws -> any PersistentStore {
         try require(container.stores.first, "a store in the container").persistentStore
     }
@@ -62,7 +61,6 @@ package final class GraphBench {
         return batch.values(at: 0)
     }
 
-    /// Returns the stored version of an object; nil if the object does not exist.
     func storedVersion(_ id: ObjectID, in container: PersistentContainer) throws -> UInt32? {
         let snapshot = try store(of: container).snapshot()
         defer { snapshot.close() }
@@ -71,7 +69,6 @@ package final class GraphBench {
         return batch.version(at: 0)
     }
 
-    /// Returns the number of stored objects of an entity.
     func storedCount(_ entity: EntityName, in container: PersistentContainer) throws -> Int {
         let snapshot = try store(of: container).snapshot()
         defer { snapshot.close() }
@@ -80,7 +77,7 @@ package final class GraphBench {
 
     /// Returns a text that changes with every commit that changes anything.
     ///
-    /// The text is the generation if the store records it, and otherwise the digest.
+    /// The text is the generation if the store records it, otherwise the digest.
     func generation(of container: PersistentContainer) throws -> String { try generation(of: try store(of: container)) }
 
     func generation(of store: any PersistentStore) throws -> String {

@@ -2,8 +2,8 @@ package import RoostCore
 
 /// One behavior of contexts and managed objects that can be checked on any store.
 ///
-/// The ID never changes once released. ``all`` lists every check except ``processes``. A check
-/// creates its own stores, with the type and the options of a ``StoreFixture``:
+/// A released ID never changes. ``all`` lists every check except ``processes``. A check creates its
+/// own stores, with the type and the options of a ``StoreFixture``:
 ///
 /// ```swift
 /// for check in GraphCheck.all { try await check.run(on: StoreFixture(MyStoreType())) }
@@ -19,7 +19,6 @@ package struct GraphCheck: Sendable, CustomStringConvertible {
         case both = "A/R"
     }
 
-    /// The result of a run.
     package enum Outcome: Sendable {
         case passed
         /// The stores lack a capability that the check needs.
@@ -31,7 +30,6 @@ package struct GraphCheck: Sendable, CustomStringConvertible {
     package let id: String
     /// The behavior, in one to three sentences.
     package let behavior: String
-    /// The origin of the behavior.
     package let origin: Origin
     /// The capabilities that stores must have for the behavior to apply.
     package let needs: [StoreCapability]
@@ -87,7 +85,6 @@ package struct GraphCheck: Sendable, CustomStringConvertible {
     /// The ID, which becomes the name of a test case.
     package var description: String { id }
 
-    /// Returns the check with this ID, or nil.
     package static func named(_ id: String) -> GraphCheck? { all.first { $0.id == id } }
 
     /// All checks, in the order in which reports list them.

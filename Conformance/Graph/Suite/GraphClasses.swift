@@ -309,14 +309,12 @@ extension GraphCheck {
                 ])
         }
 
-        /// The hooks that were called.
         var calls: [String] = []
         /// The count that `awakeFromInsert` saw.
         var countAtInsert: Int64?
         /// The journal for the hooks of a save.
         var journal: Journal?
         var whenSaving: ((Draft) -> Void)?
-        /// Whether titles are trimmed.
         var trimsTitle = false
         /// The message with which every title fails validation, or nil.
         var refusal: String?

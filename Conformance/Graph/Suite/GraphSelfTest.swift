@@ -61,7 +61,6 @@ package enum GraphSelfTest {
         (.dropsJoinedObjects, "results.batch"),
     ]
 
-    /// The result for one fault.
     package enum Outcome: Sendable {
         /// The check passes without the fault and fails with it.
         case caught(ConformanceFailure)

@@ -11,7 +11,6 @@ package final class StoreMeter: Sendable {
         /// The number of records that fetches and scans returned, plus the number of requested
         /// keys.
         var recordCount = 0
-        /// The number of reads of links.
         var linkReadCount = 0
         var commitCount = 0
     }
@@ -24,7 +23,6 @@ package final class StoreMeter: Sendable {
         var commitError: StoreError?
         /// The number of reservations of keys that will succeed.
         var reservationCount = Int.max
-        /// The error of opening a snapshot, or nil.
         var snapshotError: StoreError?
         var beforeCommit: (@Sendable () throws(StoreError) -> Void)?
     }
@@ -33,7 +31,6 @@ package final class StoreMeter: Sendable {
 
     package init() {}
 
-    /// The calls since the last start of ``counting(_:)``.
     var counts: Counts { state.withLock(\.counts) }
 
     /// Runs `body` and returns the counts of its calls.
@@ -43,12 +40,11 @@ package final class StoreMeter: Sendable {
         return counts
     }
 
-    /// Makes the next read fail, or a later one after `count` reads that succeed.
+    /// Makes the next read fail, or the read after `count` successful reads.
     package func failNextRead(with error: StoreError, after count: Int = 0) {
         state.withLock { ($0.readError, $0.readCountBeforeError) = (error, count) }
     }
 
-    /// Makes the next commit fail.
     package func failNextCommit(with error: StoreError) { state.withLock { $0.commitError = error } }
 
     /// Lets reads succeed again, and returns whether a read failed as requested.
@@ -67,16 +63,14 @@ package final class StoreMeter: Sendable {
         }
     }
 
-    /// Sets whether keys can be reserved.
     func setReservesKeys(_ reserves: Bool) { limitReservations(to: reserves ? .max : 0) }
 
-    /// Makes reservations of keys fail after the given number of reservations.
+    /// Makes reservations of keys fail after `count` reservations.
     func limitReservations(to count: Int) { state.withLock { $0.reservationCount = count } }
 
-    /// Makes all calls that open a snapshot fail, or lets them succeed again if `error` is nil.
+    /// Makes opening a snapshot fail, or succeed again if `error` is nil.
     func failSnapshots(with error: StoreError?) { state.withLock { $0.snapshotError = error } }
 
-    /// Sets the function to call before the next commit.
     package func beforeNextCommit(_ body: @escaping @Sendable () throws(StoreError) -> Void) {
         state.withLock { $0.beforeCommit = body }
     }

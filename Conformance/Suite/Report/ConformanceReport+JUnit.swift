@@ -4,8 +4,8 @@ extension ConformanceReport {
     /// Returns all results as a JUnit document: a test suite for each store, a case for each check.
     ///
     /// A check that passed as its opposite has the property `opposite`, which names the missing
-    /// capability. An excluded check is `skipped`, with the reason. The document of an interrupted
-    /// run ends with an additional suite, whose one case is an error.
+    /// capability. An excluded check is `skipped`, with the reason. An interrupted run adds a suite
+    /// whose one case is an error.
     func junit(isInterrupted: Bool) -> String {
         var document = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         document +=

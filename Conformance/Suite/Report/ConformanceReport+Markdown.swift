@@ -29,7 +29,6 @@ extension ConformanceReport {
         }.joined(separator: "\n")
     }
 
-    /// The groups of checks in the order of the results.
     private var groups: [String] {
         var groups: [String] = []
         for result in results where !groups.contains(result.check.group) { groups.append(result.check.group) }

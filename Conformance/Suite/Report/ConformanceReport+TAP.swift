@@ -1,8 +1,7 @@
 extension ConformanceReport {
     /// Returns a result as a test point, with a block of diagnostics unless it passed.
     ///
-    /// An excluded check has the TAP directive `todo` for known failures, and does not count as a
-    /// failure.
+    /// An excluded check has the TAP directive `todo`, so it does not count as a failure.
     func tap(_ result: ConformanceResult, number: Int) -> String {
         let name = Self.escaped("\(result.store): \(result.check.id)")
         var fields = [("behavior", Self.quoted(result.check.behavior))]

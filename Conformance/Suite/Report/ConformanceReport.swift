@@ -1,10 +1,8 @@
 /// A report of the results of a run in one of several formats.
 ///
 /// Call ``beginning(checkCount:)``, then ``add(_:)`` for each result, then ``ending()``, and write
-/// the returned texts one after the other. Text and TAP are written result by result. JUnit and
-/// Markdown need all results, so they are written at the end.
+/// the returned texts. JUnit and Markdown need all results, so they are written at the end.
 package struct ConformanceReport: Sendable {
-    /// A format of reports.
     package enum Format: String, CaseIterable, Sendable {
         /// Text for people: a line for each check, more for a failure, and the counts of each
         /// store.
@@ -17,27 +15,19 @@ package struct ConformanceReport: Sendable {
         case markdown
     }
 
-    /// The amount of detail in a report.
     package enum Detail: Sendable {
-        /// Only failures, if the format is text.
-        ///
-        /// The other formats require every result, so they write all.
+        /// Only failures in text; the other formats require every result.
         case failures
-        /// The usual content of the format.
         case usual
         /// All details: in text the behavior and duration of each check, in Markdown a row for each
         /// check instead of each group.
         case everything
     }
 
-    /// The format.
     package let format: Format
-    /// The amount of detail.
     package let detail: Detail
-    /// The results so far.
     package private(set) var results: [ConformanceResult] = []
 
-    /// Creates an empty report.
     package init(_ format: Format, detail: Detail = .usual) { (self.format, self.detail) = (format, detail) }
 
     /// Returns the complete lines that precede `checkCount` results, if any.
@@ -57,9 +47,8 @@ package struct ConformanceReport: Sendable {
 
     /// Returns the complete lines that follow the results, if any.
     ///
-    /// - Parameter isInterrupted: Whether the run ended early. Then TAP bails out, JUnit has a
-    ///   suite with an error, Markdown has a note, and text has the counts of the checks that ran.
-    /// - Returns: The rest of the report.
+    /// After an interruption, TAP bails out, JUnit has a suite with an error, Markdown has a note,
+    /// and text has the counts of the checks that ran.
     package func ending(isInterrupted: Bool = false) -> String {
         switch format {
         case .text: textSummary()
@@ -71,10 +60,9 @@ package struct ConformanceReport: Sendable {
         }
     }
 
-    /// The message in reports of a run that ended early.
     static let interruption = "Interrupted: not all checks were made."
 
-    /// The names of the stores in the order of the results, each with its results.
+    /// The results of each store, in order.
     var resultsByStore: [(store: String, results: [ConformanceResult])] {
         var stores: [(store: String, results: [ConformanceResult])] = []
         for result in results {

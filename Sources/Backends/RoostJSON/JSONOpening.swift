@@ -21,11 +21,8 @@ struct JSONOpening {
 
     /// Opens the storage.
     ///
-    /// - Parameter held: The store's exclusive lock, which the caller holds and later releases; nil
-    ///   to acquire a lock here.
-    /// - Returns: The storage, which holds the locks that were acquired here.
-    /// - Throws: `notFound`, `notAStore`, `unsupportedVersion`, `corrupted`, `modelMismatch`,
-    ///   `busy`, `permissionDenied`, `readOnly`, `storeReplaced`, `limitExceeded`, `unsupported`.
+    /// `held` is the store's exclusive lock, which the caller later releases; nil acquires a lock
+    /// here.
     func open(under held: StoreLock? = nil) throws(StoreError) -> JSONStorage {
         try StoreFile.requireRegularFile(at: location.path, forWriting: !settings.isReadOnly)
         if !settings.isReadOnly { try StoreFile.refuseNetworkFileSystem(at: path) }
@@ -51,10 +48,8 @@ struct JSONOpening {
 
     /// Opens the store for reading it once, or returns nil if it must be read into memory instead.
     ///
-    /// The document must have a checksum, and the store must not have a journal. The method returns
-    /// nil after a read error too, because reading the store into memory reports the error.
-    ///
-    /// - Throws: Errors of taking the store's lock, such as `busy`.
+    /// Streaming needs a document with a checksum, and no journal. After a read error, this method
+    /// returns nil, because reading the store into memory reports the error.
     func openStreamed() throws(StoreError) -> StreamedJSONStore? {
         guard settings.isReadOnly else { return nil }
         do throws(StoreError) {
@@ -101,10 +96,9 @@ struct JSONOpening {
         }
     }
 
-    /// Waits until the current writer closes the store, and becomes the store's only writer.
+    /// Becomes the store's only writer, after waiting for the current writer.
     ///
-    /// This method does not hold the store's lock while it waits, so it does not block a program
-    /// that needs exclusive access.
+    /// The store's lock is not held during the wait, so another program can get exclusive access.
     private func takeWritersPlace(under held: StoreLock?) throws(StoreError) -> (StoreLock?, WriterLock) {
         var timeout = Timeout(seconds: settings.timeoutSeconds)
         while true {
@@ -139,12 +133,9 @@ struct JSONOpening {
     /// The state that a read-only storage needs to read later commits.
     struct Following: Sendable {
         fileprivate let opening: JSONOpening
-        /// The model with which the store was opened.
         fileprivate let model: ManagedObjectModel
 
         /// Reads the document and the journal again.
-        ///
-        /// - Throws: The errors of opening; `storeReplaced` if the store or its model was replaced.
         func read(_ storeUUID: StoreUUID) throws(StoreError) -> (MemoryStorage, JSONStorage.StoreFiles) {
             let (loaded, files) = try opening.read(nil, writerLock: nil)
             guard loaded.metadata.storeUUID == storeUUID, model.isCompatible(with: loaded.metadata) else {
@@ -164,8 +155,7 @@ struct JSONOpening {
         while true {
             let document = try DocumentFile(at: path)
             let journal = try openJournal()
-            // If the path still refers to this document, the document was not replaced before the
-            // journal was opened. Document and journal then belong together.
+            // If the path still refers to this document, document and journal belong together.
             guard try FileIdentity(at: path) == document.identity else { continue }
             let journalIdentity = journal.identity
             do throws(StoreError) {
@@ -177,8 +167,7 @@ struct JSONOpening {
                 }
                 return (loaded, files)
             } catch {
-                // If another program wrote during the read, the error need not mean damage. So reading is
-                // repeated.
+                // If another program wrote during the read, the error need not mean damage.
                 let isSettled = try document.isUnchanged() && isUnchanged(journalIdentity)
                 guard !isSettled, timeout.wait() else { throw error }
             }
@@ -255,8 +244,8 @@ struct JSONOpening {
         try requireUnchanged(document)
         if !settings.isReadOnly {
             StoreFile.sweepTemporarySiblings(of: path, companions: [JournalFile.suffix])
-            // If a program crashed right after it had created the document, the directory entry may
-            // not be durable yet.
+            // If a program crashed right after creating the document, the directory entry may not
+            // be durable.
             try StoreFile.syncDirectory(of: path)
         }
         return (loaded, files)

@@ -12,13 +12,9 @@ struct JSONSettings: Sendable {
     ]
     private static let standardDocumentByteCount = 4 << 30
 
-    /// The maximum size of a document, in bytes.
     var maximumDocumentBytes = standardDocumentByteCount
-    /// The journal's maximum size in bytes before it is merged into a new document.
-    ///
-    /// If nil, the maximum is the document's size, but at least 1 MiB.
+    /// The journal's maximum size, or nil for the document's size, but at least 1 MiB.
     var journalBytes: Int?
-    /// The maximum time to wait for locks, in seconds.
     var timeoutSeconds: Double
     var isReadOnly: Bool
     /// Whether commits are persisted only by `sync()` or `close()`.

@@ -3,11 +3,10 @@ internal import RoostFiles
 internal import RoostKeyValue
 internal import RoostMemory
 
-/// A write transaction that makes its changes to a JSON store in any number of calls.
+/// A write transaction that spans several calls.
 final class JSONLongWrite: KeyValueLongWrite {
     private let storage: JSONStorage
     private let base: any KeyValueLongWrite
-    /// The operations of the transaction so far.
     private let operations: Mutex<JournalOperations>
     /// Whether the transaction failed or ended, so that it can only be aborted.
     private var isOver = false
@@ -15,8 +14,8 @@ final class JSONLongWrite: KeyValueLongWrite {
     init(_ storage: JSONStorage, base: any KeyValueLongWrite) {
         self.storage = storage
         self.base = base
-        // If a transaction exceeds the journal's limit, a new document is written, so its operations
-        // need not be recorded. An unpublished store has no journal.
+        // Beyond the journal's limit, a new document is written, so no operations are recorded. An
+        // unpublished store has no journal.
         operations = Mutex(JournalOperations(limit: storage.settings.isUnpublished ? 0 : storage.journalLimit))
     }
 
@@ -52,7 +51,6 @@ final class JSONLongWrite: KeyValueLongWrite {
 }
 
 extension JSONStorage {
-    /// The journal's maximum size in bytes before it is merged into a new document.
     var journalLimit: Int {
         files.withLock { settings.journalLimit($0?.document.file.byteCount ?? 0) }
     }
@@ -61,12 +59,11 @@ extension JSONStorage {
     ///
     /// If the store is published, the transaction becomes durable before it becomes visible.
     ///
-    /// - Throws: Errors of the system, `storeReplaced`, `hasOtherNames` or `limitExceeded` if the
-    ///   transaction was not written; `outcomeUnknown` if it may have been written. After
-    ///   `outcomeUnknown`, the transaction is not visible, and later commits fail.
+    /// - Throws: `outcomeUnknown` if the transaction may have been written; it is then not visible,
+    ///   and later commits fail. After any other error, the transaction was not written.
     func commit(_ operations: JournalOperations, write: any KeyValueLongWrite) throws(StoreError) {
-        // The lock of the files is held throughout. Otherwise, another thread could close the store
-        // after the write to the disk and before the commit in memory.
+        // The lock is held throughout. Otherwise, another thread could close the store between the
+        // write to the disk and the commit in memory.
         try withFiles { (files) throws(StoreError) in
             if settings.isUnpublished {
                 files.isDirty = files.isDirty || !operations.isEmpty
@@ -155,14 +152,12 @@ extension JSONStorage {
         if files.isJournalFolded { try removeJournal(&files) }
     }
 
-    /// Writes the document of an unpublished store.
     func writeUnpublishedDocument(_ files: inout StoreFiles) throws(StoreError) {
         let reader = try baseWhileClosing().read()
         defer { reader.close() }
         let draft = try DocumentDraft.write(from: reader, for: path, settings: settings, folding: nil)
         do throws(StoreError) {
-            // The verification of a load compares only the contents in memory. So the document is
-            // read back and compared here.
+            // A load verifies only the contents in memory, so the document is read back here.
             try draft.verify()
         } catch {
             draft.discard()
@@ -177,9 +172,7 @@ extension JSONStorage {
         try withFiles { files in settings.isUnpublished && !files.isDirty && files.document.generation == .initial }
     }
 
-    /// Moves the finished document of a load to the path of the unpublished store.
-    ///
-    /// The contents in memory are dropped, so later requests read the document.
+    /// Moves the document of a load to the store's path, and drops the contents in memory.
     func publishLoaded(_ draft: DocumentDraft) throws(StoreError) {
         try withFiles { (files) throws(StoreError) in
             try publish(draft, files: &files)
@@ -208,8 +201,7 @@ extension JSONStorage {
             version: draft.version, generation: draft.tally.generation, foldedJournal: draft.foldedJournal,
             file: draft.file)
         if files.journal != nil {
-            // The document now contains the journal. If the journal file cannot be removed, the
-            // next open recognizes it as already merged.
+            // If the journal file cannot be removed, the next open recognizes it as already merged.
             files.isJournalFolded = true
             try? removeJournal(&files)
         }

@@ -5,28 +5,24 @@ internal import RoostMemory
 
 /// Ordered key-value storage in memory, persisted in a JSON document and a journal beside it.
 ///
-/// FORMAT.md describes both. In a store open for writing, creating a snapshot costs O(1) and waits
-/// for no commit. A commit appends its changes to the journal. If the journal would exceed its
-/// limit, or is unusable after an error, the commit writes a new document instead. In both cases,
-/// the commit is then durable and visible. Commits to an unpublished store stay in memory until
-/// ``sync()`` or ``close()``. The storage is safe for use from any thread.
+/// FORMAT.md describes both. A commit appends its changes to the journal. If the journal would
+/// exceed its limit or is unusable after an error, the commit writes a new document instead.
+/// Commits to an unpublished store stay in memory until ``sync()`` or ``close()``. Any thread may
+/// use the storage.
 final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     /// The document's path with symbolic links resolved.
     let path: String
     let settings: JSONSettings
     let storeUUID: StoreUUID
-    /// The committed contents.
-    ///
-    /// Nil after a load wrote the document, until a request reads the document into memory.
+    /// The committed contents, or nil while they are only in the document.
     private let contents: Mutex<MemoryStorage?>
     /// The files, or nil after they were closed.
     ///
-    /// A commit holds the lock until its changes are on the disk. In a read-only storage, each new
-    /// view takes the lock to look for later commits.
+    /// A commit holds the lock until its changes are on the disk.
     let files: Mutex<StoreFiles?>
     private let isClosed = Mutex(false)
 
-    /// The state that a read-only storage needs to read later commits, or nil for a writer.
+    /// The way to read later commits, or nil for a writer.
     private let following: JSONOpening.Following?
 
     init(
@@ -42,12 +38,9 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     }
 
     /// Returns the committed contents, after reading them into memory if necessary.
-    ///
-    /// - Throws: `verificationFailed` if a document that a load has written cannot be read back;
-    ///   `closed`.
     func base() throws(StoreError) -> MemoryStorage { try base(requiresOpen: true) }
 
-    /// Returns the committed contents like ``base()``, but even if ``close()`` has begun.
+    /// Returns the committed contents even if ``close()`` has begun.
     func baseWhileClosing() throws(StoreError) -> MemoryStorage { try base(requiresOpen: false) }
 
     private func base(requiresOpen: Bool) throws(StoreError) -> MemoryStorage {
@@ -67,13 +60,11 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         }
     }
 
-    /// Returns whether the committed contents are only in the document and not in memory.
     func isOnlyInDocument() throws(StoreError) -> Bool {
         try requireOpen()
         return contents.withLock { $0 == nil }
     }
 
-    /// Drops the contents in memory.
     func forgetContents() {
         let forgotten = contents.withLock { $0.take() }
         // Views of the contents keep the data that they need.
@@ -83,9 +74,6 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     /// Creates an empty storage in a new file at `path`.
     ///
     /// ``sync()`` or ``close()`` writes its document.
-    ///
-    /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, `unsupported`,
-    ///   `busy`.
     convenience init(creatingAt path: String, settings: JSONSettings, storeUUID: StoreUUID) throws(StoreError) {
         try StoreFile.requireAbsent(at: path)
         try StoreFile.refuseNetworkFileSystem(at: path)
@@ -110,7 +98,6 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         }
     }
 
-    /// The files and locks of an open store.
     struct StoreFiles {
         var lock: StoreLock?
         var writerLock: WriterLock?
@@ -124,7 +111,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         var readByteCount = 0
         /// The number of bytes of an incomplete commit at the journal's end.
         var tornByteCount = 0
-        /// The journal that a reader has read, or nil for a writer or without a journal.
+        /// The journal that a reader has read.
         var readJournal: ReadJournal?
         /// The error that prevents writing until the store is opened again, or nil.
         var failure: StoreError?
@@ -132,16 +119,13 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         var isDirty = false
     }
 
-    /// A journal that a reader has read.
     struct ReadJournal {
         var state: JournalState
         /// The identity of the file when it was read.
         var file: FileIdentity?
     }
 
-    /// A document that is on the disk.
     struct DocumentState {
-        /// The version by which a journal refers to the document.
         var version: DocumentVersion
         var generation: Generation
         /// The check of the last journal frame that was merged into the document, or nil.
@@ -165,9 +149,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
 
     /// Returns a view of the committed contents.
     ///
-    /// A read-only storage first looks for later commits, which takes two system calls. After
-    /// later commits, it reads the appended part of the journal or, if necessary, the document and
-    /// the whole journal.
+    /// A read-only storage first looks for later commits, with two system calls, and reads them.
     func read() throws(StoreError) -> any KeyValueReader {
         try requireOpen()
         if let following { try follow(following) }
@@ -207,10 +189,8 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         }
     }
 
-    /// Reads the commits that were appended to the journal since it was last read.
-    ///
-    /// - Returns: False if everything must be read again, for example because the journal was
-    ///   replaced.
+    /// Reads the commits appended to the journal since the last read, or returns false if
+    /// everything must be read again.
     private func readOn(
         _ journal: FileIdentity, known: FileIdentity, files: inout StoreFiles
     ) throws(StoreError) -> Bool {
@@ -227,8 +207,8 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
             // Reading everything again finds the damage, unless it was repaired meanwhile.
             return false
         }
-        // This identity was taken before the journal was opened. So the next call detects every write
-        // that came after it.
+        // This identity was taken before the journal was opened. So the next call detects every
+        // later write.
         files.readJournal = ReadJournal(state: state, file: journal)
         (files.readByteCount, files.tornByteCount) = (state.endOffset, state.tornByteCount)
         return true
@@ -241,8 +221,8 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
             }
             let memory = try base()
             let write = try memory.beginLongWrite(timeoutSeconds: timeoutSeconds)
-            // This call may have waited for a load. The load may have written the document and dropped
-            // the contents in memory.
+            // During the wait, a load may have written the document and dropped the contents in
+            // memory.
             if contents.withLock({ $0 === memory }) { return JSONLongWrite(self, base: write) }
             write.abort()
         }
@@ -315,9 +295,6 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     }
 
     /// Returns the error of a failed merge.
-    ///
-    /// If the cause is a full disk or another hard link, the message says that the journal holds
-    /// all commits.
     private func keptInJournal(_ failure: StoreError, files: StoreFiles) -> StoreError {
         guard files.failure == nil, !files.isJournalFolded else { return failure }
         if failure.code == .hasOtherNames {
@@ -327,7 +304,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         }
         guard failure.code == .noSpace else { return failure }
         return failure.withMessage(
-            "The journal '\(path)\(JournalFile.suffix)' cannot be folded into '\(path)': the disk or the quota is full, or a limit of file size is reached. Every commit in it is safe as long as both files stay together; make room, and the next program that closes the store after writing folds it."
+            "The journal '\(path)\(JournalFile.suffix)' cannot be folded into '\(path)': the disk or the quota is full, or a limit of file size is reached. Every commit in it is safe as long as both files stay together. Make room; the next program that closes the store after writing then folds the journal."
         )
     }
 

@@ -4,19 +4,16 @@ internal import RoostKeyValue
 
 /// Stores in one JSON document that people can read, compare and edit: `json:path`.
 ///
-/// Opening a store reads the document into memory, so reads are as fast as in a store in memory. A
-/// store opened with `isReadOnce` is read from the file if possible. The cost of opening and
-/// closing grows with the size of the document. A commit appends its changes to a journal beside
-/// the document. Closing the store merges the journal into a new document. A store has at most one
-/// writer at a time. Each new snapshot of a read-only store includes the latest commits.
+/// Opening a store reads the document into memory. With `isReadOnce`, the contents are read from
+/// the file if possible. A commit appends its changes to a journal beside the document. Closing the
+/// store merges the journal into a new document. The cost of opening and closing grows with the
+/// document's size. A store has at most one writer at a time. Each new snapshot of a read-only
+/// store includes the latest commits.
 ///
-/// ``optionDescriptions`` lists the options; FORMAT.md describes document, journal and every
-/// guarantee.
+/// FORMAT.md describes document, journal and every guarantee.
 package struct JSONStoreType: FileStoreType {
-    /// Creates the type.
     package init() {}
 
-    /// The name of the type, `json`.
     package var name: String { "json" }
 
     /// All capabilities except `multipleProcesses`.
@@ -25,13 +22,11 @@ package struct JSONStoreType: FileStoreType {
             .writing, .totalOrder, .persistence, .digest, .uniquenessConstraints, .fetchIndexes, .file, .history)
     }
 
-    /// The options for the maximum sizes of the document and of the journal.
     package var optionDescriptions: [StoreOptionDescription] { JSONSettings.optionDescriptions }
 
-    /// The suffix of the journal, `-journal`.
     package var companionSuffixes: [String] { [JournalFile.suffix] }
 
-    /// The costs of reading and writing, measured with `make bench`.
+    /// The costs, measured with `make bench`.
     package var estimatedCosts: StoreCosts {
         StoreCosts(readingMicroseconds: 0.6, writingMicroseconds: 0.6)
     }
@@ -51,7 +46,6 @@ package struct JSONStoreType: FileStoreType {
         return try KeyValueStore(opening: try opening.open(), type: self, location: location, options: options)
     }
 
-    /// Checks the options.
     package func requireValid(_ options: StoreOptions) throws(StoreError) { _ = try JSONSettings(options) }
 
     /// Creates a store that can be recognized and destroyed even if a later step fails.

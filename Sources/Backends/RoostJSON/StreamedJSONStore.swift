@@ -11,7 +11,6 @@ final class StreamedJSONStore: IntegrityCheckingStore {
         var isClosed = false
         /// The store's lock, which prevents the store from being replaced or removed.
         var lock: StoreLock?
-        /// The whole store in memory, or nil before a request needs it.
         var whole: KeyValueStore?
     }
 

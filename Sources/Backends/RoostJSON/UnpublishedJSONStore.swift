@@ -21,9 +21,7 @@ final class UnpublishedJSONStore: IntegrityCheckingStore, HistoryKeepingStore {
         return loader
     }
 
-    /// Returns a view of the committed contents.
-    ///
-    /// After a load that wrote the document directly, the view reads the document.
+    /// Returns a view, which reads the document if a load wrote the document directly.
     func snapshot() throws(StoreError) -> any StoreSnapshot {
         guard try storage.isOnlyInDocument() else { return try base.snapshot() }
         let stream: DocumentStream?

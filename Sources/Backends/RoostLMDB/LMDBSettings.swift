@@ -17,22 +17,17 @@ struct LMDBSettings: Sendable {
     var maximumMapByteCount = standardMapByteCount
     /// The initial size of the map, or nil for a size that depends on the file and its disk.
     var initialMapByteCount: Int?
-    /// The maximum number of snapshots in all processes, including closed ones kept for reuse.
-    ///
-    /// The setting applies only if no other program already has the store open.
+    /// The number of reader slots, which applies only if no other program has the store open.
     var readerCount = standardReaderCount
     /// The maximum time to wait for other processes and for readers, in seconds.
     var timeoutSeconds: Double
-    /// Whether the file may be written.
     var isWritable: Bool
     /// Whether a file with several hard links may be read.
     var acceptsLinks: Bool
     /// Whether commits are made durable only by `sync()`.
     var isUnpublished: Bool
 
-    /// Creates the settings from options.
-    ///
-    /// Throws `invalidRequest` for unknown or invalid options.
+    /// Reads the options, or throws `invalidRequest` if one is unknown or invalid.
     init(_ options: StoreOptions) throws(StoreError) {
         try options.requireValidTimeout()
         timeoutSeconds = options.timeoutSeconds

@@ -2,13 +2,11 @@ package import RoostCore
 internal import RoostFiles
 package import RoostKeyValue
 
-/// Ordered key-value storage in one LMDB file.
-///
-/// FORMAT.md describes the file.
+/// Ordered key-value storage in one LMDB file, which FORMAT.md describes.
 ///
 /// Reads are zero-copy from the mapped file. They run concurrently with the writer, which may be in
 /// another process. Each commit is one LMDB transaction, and is durable on return unless the
-/// storage was opened unpublished. The storage is safe for use from any thread.
+/// storage was opened unpublished. Any thread may use the storage.
 package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
     /// Whether every write throws `readOnly`.
     package let isReadOnly: Bool
@@ -61,7 +59,6 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
             return LMDBStorage(
                 try EnvironmentRegistry.lease(path: path, settings: settings, isNew: true), settings: settings)
         } catch {
-            // Only the first error is reported, not errors of the cleanup.
             try? StoreFile.remove(path)
             removeLockFiles(path)
             throw error
@@ -97,10 +94,8 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
 
     /// Runs `body` in a write transaction on the caller's thread.
     ///
-    /// If the file's map had to grow, `body` runs again from the start. By default, the map
-    /// initially includes the disk's free space, so the map grows only rarely, for example after
-    /// disk space was freed. Growing waits until no snapshot of this process is open, or throws
-    /// `busy` after the timeout.
+    /// If the file's map had to grow, `body` runs again from the start. Growing waits until no
+    /// snapshot of this process is open, or throws `busy` after the timeout.
     package func write<Result: Sendable>(
         timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -116,14 +111,11 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
         try LMDBLongWrite(try requireWritable(), timeoutSeconds: timeoutSeconds)
     }
 
-    /// Flushes the file.
-    ///
-    /// This is needed only for a file that was opened unpublished.
+    /// Flushes the file, which is needed only if the file was opened unpublished.
     package func sync() throws(StoreError) {
         try withLease(try requireOpen()) { (environment) throws(StoreError) in try environment.sync() }
     }
 
-    /// Returns the size of the file.
     package func byteCount() throws(StoreError) -> Int {
         _ = try requireOpen()
         return try StoreFile.byteCount(at: path)

@@ -2,36 +2,29 @@ package import RoostCore
 package import RoostFiles
 internal import RoostKeyValue
 
-/// Stores in LMDB files: `lmdb:path`.
+/// Stores in LMDB files, one for each store: `lmdb:path`.
 ///
-/// Each store is one file.
-///
-/// ``optionDescriptions`` lists the options. A store can be opened read-only even if this user
-/// cannot write to its directory. In a writable directory, opening a store read-only creates lock
-/// files beside it, but does not change the store file.
+/// A store can be opened read-only even if this user cannot write to its directory. In a writable
+/// directory, opening a store read-only creates lock files beside it, but does not change the store
+/// file.
 package struct LMDBStoreType: FileStoreType {
-    /// Creates the type.
     package init() {}
 
-    /// The name of the type, `lmdb`.
     package var name: String { "lmdb" }
 
-    /// All capabilities of a store.
     package var capabilities: StoreCapabilities {
         StoreCapabilities(
             .writing, .totalOrder, .persistence, .multipleProcesses, .digest, .uniquenessConstraints, .fetchIndexes,
             .file, .history)
     }
 
-    /// The options `mapSize` and `maxReaders`.
     package var optionDescriptions: [StoreOptionDescription] { LMDBSettings.optionDescriptions }
 
     static let companions = ["-lock"]
 
-    /// The suffix of LMDB's lock file, `-lock`.
     package var companionSuffixes: [String] { Self.companions }
 
-    /// The costs of reading and writing, measured with `make bench`.
+    /// The costs, measured with `make bench`.
     package var estimatedCosts: StoreCosts {
         StoreCosts(readingMicroseconds: 0.2, writingMicroseconds: 0.8)
     }
@@ -53,7 +46,6 @@ package struct LMDBStoreType: FileStoreType {
             try storage.close()
             return metadata
         } catch {
-            // Only the first error is reported, not an error of closing.
             try? storage.close()
             throw error
         }
@@ -70,13 +62,11 @@ package struct LMDBStoreType: FileStoreType {
         return try KeyValueStore(opening: storage, type: self, location: location, options: options)
     }
 
-    /// Returns whether the file can be LMDB's lock file.
     package func canBeCompanion(_ file: CompanionFile) -> Bool { LMDBLockFile.isLockFile(file) }
 
     /// Returns whether the file is LMDB's lock file, which is useless without its store.
     package func isExpendable(_ file: CompanionFile) -> Bool { LMDBLockFile.beginsLikeLockFile(file) }
 
-    /// Checks the options.
     package func requireValid(_ options: StoreOptions) throws(StoreError) { _ = try LMDBSettings(options) }
 
     /// Creates the whole file at a temporary path.

@@ -1,4 +1,3 @@
-/// An empty buffer.
 enum EmptyBytes {
     static var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 }

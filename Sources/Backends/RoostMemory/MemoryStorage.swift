@@ -15,13 +15,9 @@ final class MemoryContents: Sendable {
         var nextTransaction: UInt64 = 1
     }
 
-    /// The maximum length of a key, in bytes.
-    ///
-    /// It equals LMDB's limit, so that both backends accept the same keys.
+    /// The maximum length of a key, which equals LMDB's limit.
     static let maximumKeyByteCount = 511
-    /// The maximum size of a value, in bytes.
-    ///
-    /// It equals the limit of ``KeyValueWriter``.
+    /// The maximum size of a value, which equals the limit of ``KeyValueWriter``.
     static let maximumValueByteCount = 1 << 30
 
     private static let lastNumber = Mutex<UInt64>(0)
@@ -43,9 +39,7 @@ final class MemoryContents: Sendable {
     /// The committed state, read in O(1).
     var current: Version { version.withLock { $0 } }
 
-    /// Waits for the writer lock.
-    ///
-    /// Throws `busy` after the timeout.
+    /// Waits for the writer lock, or throws `busy` after the timeout.
     func beginWriting(timeoutSeconds: Double) throws(StoreError) -> MemoryWriter {
         let seconds = timeoutSeconds.isNaN ? 0 : min(max(0, timeoutSeconds), 1_000_000)
         guard writersPlace.wait(timeout: .now() + seconds) == .success else {
@@ -62,14 +56,12 @@ final class MemoryContents: Sendable {
         return MemoryWriter(trees: start.trees, transaction: start.nextTransaction)
     }
 
-    /// Publishes the changes of a writer and releases the writer lock.
     func commit(_ writer: MemoryWriter) {
         let trees = writer.end()
         version.withLock { $0.trees = trees }
         writersPlace.signal()
     }
 
-    /// Discards the changes of a writer and releases the writer lock.
     func abort(_ writer: MemoryWriter) {
         _ = writer.end()
         writersPlace.signal()
@@ -123,7 +115,6 @@ package final class MemoryStorage: OrderedKeyValueStorage, CommitSignaling {
         try requireOpen()
         return MemoryReader(trees: contents.current.trees)
     }
-    /// Starts a write transaction that can span several calls.
     package func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
         try requireOpen()
         return MemoryLongWrite(contents, writer: try contents.beginWriting(timeoutSeconds: timeoutSeconds))

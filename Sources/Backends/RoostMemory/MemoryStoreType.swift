@@ -16,12 +16,9 @@ package struct MemoryStoreType: PersistentStoreType {
 
     private static let stores = Mutex<[String: Entry]>([:])
 
-    /// Creates the type.
-    ///
-    /// All values of the type share the named stores.
+    /// Creates a value; all values share the named stores.
     package init() {}
 
-    /// The name of the type, `memory`.
     package var name: String { "memory" }
 
     /// All capabilities except `persistence`, `multipleProcesses` and `file`.
@@ -29,7 +26,7 @@ package struct MemoryStoreType: PersistentStoreType {
         StoreCapabilities(.writing, .totalOrder, .digest, .uniquenessConstraints, .fetchIndexes, .history)
     }
 
-    /// The costs, as measured with `make bench`.
+    /// The costs, measured with `make bench`.
     package var estimatedCosts: StoreCosts {
         StoreCosts(readingMicroseconds: 0.1, writingMicroseconds: 0.5)
     }
@@ -37,7 +34,6 @@ package struct MemoryStoreType: PersistentStoreType {
     /// Returns false, because no file is a store of this type.
     package func recognizes(fileAt path: String) -> Bool { false }
 
-    /// Reads the metadata of a named store.
     package func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata {
         try requireKnown(options.typeOptions)
         try options.requireValidTimeout()
@@ -54,7 +50,7 @@ package struct MemoryStoreType: PersistentStoreType {
 
     /// Opens a named store, even if it is already open.
     ///
-    /// Throws `notFound` if no store has the name. So it always throws for `memory:`.
+    /// Throws `notFound` if no store has the name, so always for `memory:`.
     package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try requireKnown(options.typeOptions)
         try options.requireValidTimeout()
@@ -111,7 +107,7 @@ package struct MemoryStoreType: PersistentStoreType {
         _ destination: StoreLocation, with source: StoreLocation, overwriting: Bool
     ) throws(StoreError) {
         guard !destination.path.isEmpty else {
-            throw StoreError(.invalidRequest, "A store needs a name to take another's place: memory:name.")
+            throw StoreError(.invalidRequest, "A store cannot be renamed to 'memory:'. Add a name: memory:name.")
         }
         try Self.stores.withLock { (stores) throws(StoreError) in
             guard let entry = stores[source.path] else { throw notFound(source) }

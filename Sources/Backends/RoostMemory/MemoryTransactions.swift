@@ -47,7 +47,6 @@ final class MemoryWriter: KeyValueWriter, TreeSource {
         self.transaction = transaction
     }
 
-    /// Ends the transaction and returns the changed trees.
     func end() -> [Tree] {
         parkCursors()
         isOver = true
@@ -86,7 +85,7 @@ final class MemoryWriter: KeyValueWriter, TreeSource {
         try requireSizes(key, value: value)
         guard try change(space, { $0.append(key, value: value, transaction: transaction) }) else {
             throw StoreError(
-                .invalidRequest, "A key was appended to space '\(space)' that does not come after all others.")
+                .invalidRequest, "Cannot append a key to space '\(space)': the key does not come after all others.")
         }
     }
 
@@ -94,8 +93,7 @@ final class MemoryWriter: KeyValueWriter, TreeSource {
         try change(space) { $0.remove(key, transaction: transaction) }
     }
 
-    /// Does nothing, because only the commit or abort of the ``MemoryLongWrite`` ends the
-    /// transaction.
+    /// Does nothing: the transaction ends with the commit or abort of its ``MemoryLongWrite``.
     func close() {}
 
     private func change<Result>(_ space: KeySpace, _ body: (inout Tree) -> Result) throws(StoreError) -> Result {

@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// An ordered map of bytes to bytes: a B+tree whose pages are copied on write.
 ///
-/// Copying a tree costs O(1). If a later transaction changes the original, the copy stays the same.
+/// Copying a tree costs O(1). Later changes of the original do not change the copy.
 struct Tree: Sendable {
     private(set) var root: TreeNode
     private(set) var count = 0
@@ -17,7 +17,6 @@ struct Tree: Sendable {
 
     // MARK: Reading
 
-    /// Calls `body` with the value of `key`, or with nil if the tree lacks the key.
     func withValue(
         of key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -35,9 +34,8 @@ struct Tree: Sendable {
 
     // MARK: Changing
 
-    /// Appends an entry.
-    ///
-    /// Returns false without a change if the key does not come after all others.
+    /// Appends an entry, or returns false without a change if the key does not come after all
+    /// others.
     ///
     /// Successive entries go directly into the last leaf while it has room.
     mutating func append(
@@ -81,7 +79,7 @@ struct Tree: Sendable {
     ) -> Bool {
         guard let leaf = changedLeaf, leaf.transaction == transaction, leaf.spans(key) else { return false }
         let (index, isFound) = leaf.position(of: key)
-        // The leaf must have room for the whole new entry, even if the entry replaces another one.
+        // The whole new entry must fit, even if it replaces another one.
         guard leaf.hasRoom(for: key.count + value.count) else { return false }
         if isFound {
             leaf.replaceValue(at: index, value: value)
@@ -106,9 +104,7 @@ struct Tree: Sendable {
         root = top
     }
 
-    /// Removes a key.
-    ///
-    /// Returns whether the key existed.
+    /// Removes a key, and returns whether it existed.
     mutating func remove(_ key: UnsafeRawBufferPointer, transaction: UInt64) -> Bool {
         appendedLeaf = nil
         if let leaf = changedLeaf, leaf.transaction == transaction, leaf.spans(key) {
@@ -131,11 +127,10 @@ struct Tree: Sendable {
         return true
     }
 
-    /// Clears the references to the leaves that changed last, because readers do not need them.
+    /// Clears the references to the leaves that changed last, which readers do not need.
     mutating func forgetPlaces() { (appendedLeaf, changedLeaf) = (nil, nil) }
 
-    /// Returns the node itself if the transaction created it; otherwise returns a copy that the
-    /// transaction may change.
+    /// Returns the node itself if the transaction created it; otherwise returns a copy to change.
     private func own(_ node: TreeNode, transaction: UInt64) -> TreeNode {
         node.transaction == transaction ? node : node.copy(for: transaction)
     }
@@ -174,9 +169,8 @@ struct Tree: Sendable {
     /// Splits a page if it is too large, and returns the new right page, or nil.
     ///
     /// After an append, only the last entry moves to the right page, so the left page stays full.
-    /// Otherwise an inner page is split at its middle entry. A leaf is split where both sides get
-    /// about the same number of bytes. So no leaf keeps two values that are each much larger than a
-    /// page.
+    /// Otherwise an inner page is split at its middle entry, and a leaf into halves of about the
+    /// same number of bytes. So no leaf keeps two values that are each much larger than a page.
     private func split(_ node: TreeNode, transaction: UInt64, isAppending: Bool) -> TreeNode? {
         guard node.isOverfull else { return nil }
         var cut = node.count - 1
@@ -228,8 +222,8 @@ struct Tree: Sendable {
         if right.isLeaf {
             merged.appendEntries(of: right, range: 0..<right.count)
         } else {
-            // The first key of an inner page is not a lower bound for its child. So in `merged`,
-            // the first child of `right` gets the key that `right` has in `node`.
+            // The first key of an inner page is not a lower bound for its child. So the first child
+            // of `right` gets the key that `right` has in `node`.
             merged.insert(node.key(at: index + 1), value: EmptyBytes.buffer, at: merged.count, child: right.children[0])
             merged.appendEntries(of: right, range: 1..<right.count)
         }
@@ -250,8 +244,6 @@ struct Tree: Sendable {
     }
 
     /// Returns descriptions of wrong key orders, separators, depths and counts.
-    ///
-    /// The array is empty if the tree is correct.
     func problems() -> [String] {
         var problems: [String] = []
         var (entries, leafDepth): (Int, Int?) = (0, nil)

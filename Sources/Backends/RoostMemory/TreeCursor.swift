@@ -3,9 +3,7 @@ internal import RoostKeyValue
 
 /// The owner of the trees that cursors read.
 protocol TreeSource: AnyObject {
-    /// Returns the tree of a space.
-    ///
-    /// Throws `closed` after the end of the view or the transaction.
+    /// Returns the tree of a space; throws `closed` after the end of the view or the transaction.
     func tree(_ space: KeySpace) throws(StoreError) -> Tree
     /// Throws `closed` after the end of the view or the transaction.
     func requireOpen() throws(StoreError)
@@ -15,9 +13,9 @@ protocol TreeSource: AnyObject {
 ///
 /// The cursor keeps the pages of its path alive.
 ///
-/// Every ``seek(to:)`` reads the current tree. In a write transaction, ``park()`` is called before
-/// each change, because a change may move entries to other pages. The next move finds the position
-/// again by its key.
+/// Every ``seek(to:)`` reads the current tree. A write transaction calls ``park()`` before each
+/// change, because a change may move entries to other pages. The next move then finds the key
+/// again.
 final class TreeCursor: KeyValueCursor {
     private let source: any TreeSource
     private let space: KeySpace
@@ -64,7 +62,6 @@ final class TreeCursor: KeyValueCursor {
             path.append((node, index))
             node = node.children[index]
         }
-        // The number of entries or children of `node` that come before the key.
         var position = key.map { node.position(of: $0).index } ?? node.count
         while position == 0 {
             guard let above = path.popLast() else {
@@ -82,7 +79,7 @@ final class TreeCursor: KeyValueCursor {
     }
 
     func next() throws(StoreError) -> Bool {
-        // After the view or transaction of the cursor has ended, `next` must throw.
+        // `next` must throw after the end of the view or transaction.
         try source.requireOpen()
         if let leaf { return settle(leaf, position: index + 1) }
         if let parked = parkedKey {
@@ -109,23 +106,24 @@ final class TreeCursor: KeyValueCursor {
         return false
     }
 
-    /// Calls `body` for the entries of the leaf from the current position on.
+    /// Calls `body` for the entries of the leaf from the current position on, while it returns
+    /// true.
     ///
-    /// Returns whether `body` returned true for each of them.
+    /// Returns whether `body` returned true for all of them.
     private func show(
         _ leaf: TreeNode, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Bool
     ) throws(StoreError) -> Bool {
         let (entries, above) = (leaf.entries, path.last)
         if let above { above.node.prepareChild(above.index + 1) }
         var position = index
-        // To save time, the properties are set once after the loop, and not for each entry.
+        // Setting the properties once, after the loop, saves time.
         defer {
             index = position
             (key, value) = entries[position]
         }
         while true {
-            // The records of a scan are mostly not in the processor's cache. So later records are
-            // prefetched while `body` reads one.
+            // A scan's records are mostly not in the processor's cache, so later ones are
+            // prefetched.
             entries.prepare(position + 6)
             if position == entries.count - 8, let above { above.node.prepareEntriesOfChild(above.index + 1) }
             let (key, value) = entries[position]
@@ -148,10 +146,10 @@ final class TreeCursor: KeyValueCursor {
         (key, value) = (EmptyBytes.buffer, EmptyBytes.buffer)
     }
 
-    /// Moves to an entry of a leaf.
+    /// Moves to an entry of a leaf, or to the first entry after the leaf if `position` is the
+    /// leaf's end.
     ///
-    /// If `position` is after the leaf's last entry, moves to the first entry of the next nonempty
-    /// leaf. Returns false at the end of the tree.
+    /// Returns false at the end of the tree.
     private func settle(_ start: TreeNode, position: Int) -> Bool {
         var (node, position) = (start, position)
         while position >= node.count {

@@ -10,12 +10,11 @@ internal import RoostSystem
 /// key order.
 ///
 /// The prefix of a page is up to eight bytes with which all of its keys begin. A slot also has the
-/// head of its key: the eight bytes after the prefix, as a number. A search compares the heads in
-/// the contiguous slots. It reads an entry only if the entry's head equals the head of the wanted
-/// key.
+/// head of its key: the eight bytes after the prefix, as a number. A search compares the heads. It
+/// reads an entry only if the entry's head equals the head of the wanted key.
 ///
-/// A page belongs to the transaction that created it, and only that transaction may change it.
-/// Another transaction changes a copy. So any number of snapshots can share pages without locks.
+/// Only the transaction that created a page may change it. Another transaction changes a copy. So
+/// any number of snapshots can share pages without locks.
 final class TreeNode: @unchecked Sendable {
     // Proof of Sendable: only the transaction with the node's number changes the node, and a
     // transaction runs on one thread at a time. Other threads get the node only after its last
@@ -23,15 +22,14 @@ final class TreeNode: @unchecked Sendable {
     // transactions have other numbers.
 
     // SAFETY of all accesses to `memory`: memory is reserved before an entry is added. The entry is
-    // then written at the offset `usedByteCount`, and the slots grow by one toward lower
-    // addresses. Both stay inside `capacity`. This class only uses positions below `count`, and
-    // compares positions from callers with `count`.
+    // written at the offset `usedByteCount`, and the slots grow by one toward lower addresses. Both
+    // stay inside `capacity`. This class only uses positions below `count`, and compares positions
+    // from callers with `count`.
 
-    /// The place of an entry in the memory, and the head of its key, which a search compares first.
+    /// The place of an entry in the memory, and the head of its key.
     fileprivate struct Slot {
         var head: UInt64
-        // 32 bits suffice: values have at most 1 GiB, and a page that is too large is split. So no
-        // page reaches 4 GiB.
+        // 32 bits suffice: values have at most 1 GiB, and a page that is too large is split.
         var offset: UInt32
         var valueCount: UInt32
     }
@@ -40,13 +38,12 @@ final class TreeNode: @unchecked Sendable {
     static let capacityBytes = 8192
     /// The number of children above which an inner page is split.
     static let capacityChildren = 256
-    /// The number of bytes of an entry in addition to its key and value.
+    /// The number of bytes of an entry besides its key and value.
     private static let entryOverhead = MemoryLayout<Slot>.stride + keyCountBytes
     private static let keyCountBytes = 2
     private static let smallestPage = 256
-    /// The number of bytes to allocate for a page that will be filled.
-    ///
-    /// It includes room for the entry that makes the page too large.
+    /// The bytes to allocate for a page that will be filled, with room for the entry that overfills
+    /// it.
     static let pageBytes = capacityBytes + 1024
 
     // The properties that a search reads come first, so that they share a cache line.
@@ -61,8 +58,7 @@ final class TreeNode: @unchecked Sendable {
     private var prefix: UInt64 = 0
     /// The children; empty in a leaf.
     ///
-    /// The key at a child's position is a lower bound of the keys below the child, except for the
-    /// first child.
+    /// A child's key, except that of the first child, is a lower bound of the keys below the child.
     private(set) var children: [TreeNode] = []
     let transaction: UInt64
     /// The number of bytes at the start of `memory` that entries use, including removed entries.
@@ -80,9 +76,7 @@ final class TreeNode: @unchecked Sendable {
 
     deinit { memory.deallocate() }
 
-    /// Whether the page is too large.
-    ///
-    /// A page with one entry is never too large.
+    /// Whether the page is too large; a page with one entry never is.
     var isOverfull: Bool { count > 1 && (liveByteCount > Self.capacityBytes || children.count > Self.capacityChildren) }
     /// Returns whether the leaf is nonempty and has room for another entry.
     ///
@@ -94,19 +88,14 @@ final class TreeNode: @unchecked Sendable {
     func canSpare(_ index: Int) -> Bool { count > 1 && liveByteCount - byteCount(at: index) >= Self.capacityBytes / 4 }
     /// Whether the page should be merged with a neighbor.
     var isUnderfull: Bool { liveByteCount < Self.capacityBytes / 4 && children.count < Self.capacityChildren / 4 }
-    /// The memory that the page uses.
     var byteCount: Int { capacity + children.capacity * MemoryLayout<TreeNode>.stride }
 
     // MARK: Reading
 
-    /// Returns the key of an entry.
-    ///
-    /// The bytes are valid until the node changes or is deallocated.
+    /// Returns a key that is valid until the node changes or is deallocated.
     func key(at index: Int) -> UnsafeRawBufferPointer { entry(at: index).key }
 
-    /// Returns the key and the value of an entry.
-    ///
-    /// The bytes are valid until the node changes or is deallocated.
+    /// Returns a key and a value that are valid until the node changes or is deallocated.
     @inline(__always)
     func entry(at index: Int) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         precondition(index >= 0 && index < count, "no entry at this position")
@@ -126,7 +115,6 @@ final class TreeNode: @unchecked Sendable {
             return TreeNode.entry(firstSlot[-index], in: memory)
         }
 
-        /// Prefetches the beginning of the entry at a position, if the position exists.
         @inline(__always)
         func prepare(_ index: Int) {
             guard index < count else { return }
@@ -140,7 +128,6 @@ final class TreeNode: @unchecked Sendable {
 
     var entries: Entries { Entries(memory: memory, firstSlot: UnsafePointer(slot(0)), count: count) }
 
-    /// Prefetches the child at a position, if any.
     func prepareChild(_ index: Int) {
         guard index < children.count else { return }
         // The child is not retained, because that would wait for the memory that is prefetched here.
@@ -149,7 +136,7 @@ final class TreeNode: @unchecked Sendable {
 
     /// Prefetches the parts of a child's memory that are read first.
     ///
-    /// Call ``prepareChild(_:)`` earlier, so that the child itself is already in the cache.
+    /// Call ``prepareChild(_:)`` earlier, so that the child itself is in the cache.
     func prepareEntriesOfChild(_ index: Int) {
         guard index < children.count else { return }
         // SAFETY: this page holds references to its children.
@@ -162,17 +149,15 @@ final class TreeNode: @unchecked Sendable {
         croost_prefetch(memory + 128)
     }
 
-    /// Returns the number of bytes that an entry uses in its page.
     func byteCount(at index: Int) -> Int {
         let (key, value) = entry(at: index)
         return Self.byteCount(key, value: value)
     }
 
-    /// Returns the position of the first entry whose key is not before `key`, and whether the two
-    /// keys are equal.
+    /// Returns the position of the first entry whose key is not before `key`.
     func position(of key: UnsafeRawBufferPointer) -> (index: Int, isFound: Bool) {
-        // Short keys are padded with zeros here. If two padded beginnings differ, the keys have the
-        // same order as the beginnings.
+        // Short keys are padded with zeros. If two padded beginnings differ, the keys have the
+        // order of the beginnings.
         let beginning = Self.word(of: key, at: 0) & Self.firstBytes(Int(prefixCount))
         if beginning != prefix, count > 0 { return (beginning < prefix ? 0 : count, false) }
         let head = Self.word(of: key, at: Int(prefixCount))
@@ -196,11 +181,9 @@ final class TreeNode: @unchecked Sendable {
 
     /// Returns the position of the first entry whose head is not less than `head`.
     ///
-    /// The last 64 slots are searched linearly, because each further step of a binary search would
-    /// wait for memory.
+    /// The last 64 slots are searched linearly: each step of a binary search would wait for memory.
     private func firstPosition(ofHead head: UInt64) -> Int {
-        // In an inner page, the search skips the first key. That key is not a lower bound, and can
-        // even come after the second key.
+        // The first key of an inner page is skipped: it can even come after the second key.
         var (low, high) = (isLeaf ? 0 : min(1, count), count)
         while high - low > 64 {
             let middle = (low + high) / 2
@@ -214,15 +197,13 @@ final class TreeNode: @unchecked Sendable {
         return low + lessCount
     }
 
-    /// Returns the position of the child that may hold `key`.
     func childPosition(of key: UnsafeRawBufferPointer) -> Int {
         let (index, isFound) = position(of: key)
         return isFound ? index : max(0, index - 1)
     }
 
-    /// Returns the leaf below this page that may hold `key`.
     func leaf(of key: UnsafeRawBufferPointer) -> TreeNode {
-        // This page keeps all pages below it alive, so the descent does not count references.
+        // This page keeps all pages below it alive, so the descent counts no references.
         var node = Unmanaged.passUnretained(self)
         while true {
             let child = node._withUnsafeGuaranteedRef { node in
@@ -242,7 +223,7 @@ final class TreeNode: @unchecked Sendable {
 
     /// Compares two keys byte by byte; a prefix comes before a longer key.
     ///
-    /// Returns a negative number if `left` comes first, and zero if the keys are equal.
+    /// The result is negative if `left` comes first, and zero if the keys are equal.
     static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         let common = min(left.count, right.count)
         if common > 0, let a = left.baseAddress, let b = right.baseAddress {
@@ -274,9 +255,7 @@ final class TreeNode: @unchecked Sendable {
         key.count + value.count + entryOverhead
     }
 
-    /// Returns the eight bytes of a key from `offset` on as a big-endian number.
-    ///
-    /// Bytes after the end of the key count as zeros.
+    /// Returns the eight bytes of a key from `offset` on as a big-endian number, padded with zeros.
     private static func word(of key: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
         let left = key.count - offset
         if left >= 8 { return UInt64(bigEndian: key.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
@@ -290,17 +269,15 @@ final class TreeNode: @unchecked Sendable {
         return word << (64 - 8 * left)
     }
 
-    /// Returns a mask of the first `count` bytes of a word.
     private static func firstBytes(_ count: Int) -> UInt64 { count == 0 ? 0 : UInt64.max << (64 - 8 * count) }
 
     // MARK: Changing; only by the transaction that created the node
 
-    /// Returns a copy that `transaction` may change.
     func copy(for transaction: UInt64) -> TreeNode {
         let slotBytes = count * MemoryLayout<Slot>.stride
         guard usedByteCount + slotBytes - liveByteCount <= Self.capacityBytes else {
-            // Removed entries occupy more than `capacityBytes`, for example after a large value was
-            // removed. Only the present entries are copied.
+            // Removed entries occupy more than `capacityBytes`, so only the present entries are
+            // copied.
             let node = TreeNode(transaction: transaction, isLeaf: isLeaf, capacity: liveByteCount)
             node.appendEntries(of: self, range: 0..<count)
             return node
@@ -313,7 +290,6 @@ final class TreeNode: @unchecked Sendable {
         return node
     }
 
-    /// Appends entries of another node, with their children.
     func appendEntries(of other: TreeNode, range: Range<Int>) {
         for index in range {
             let (key, value) = other.entry(at: index)
@@ -358,7 +334,6 @@ final class TreeNode: @unchecked Sendable {
         liveByteCount += value.count - old.value.count
     }
 
-    /// Removes the entry at `index`, and its child.
     func remove(at index: Int) {
         liveByteCount -= byteCount(at: index)
         let last = slot(count - 1)
@@ -367,7 +342,6 @@ final class TreeNode: @unchecked Sendable {
         if !isLeaf { children.remove(at: index) }
     }
 
-    /// Removes the entries from `index` on, and their children.
     func truncate(to index: Int) {
         for removed in index..<count { liveByteCount -= byteCount(at: removed) }
         count = index
@@ -376,7 +350,7 @@ final class TreeNode: @unchecked Sendable {
 
     func setChild(_ child: TreeNode, at index: Int) { children[index] = child }
 
-    /// Shortens the shared prefix to the part that `key` also has.
+    /// Shortens the shared prefix to its common part with `key`.
     private func share(_ key: UnsafeRawBufferPointer) {
         let beginning = Self.word(of: key, at: 0)
         guard count > 0 else { return (prefix, prefixCount) = (beginning, 8) }
@@ -387,9 +361,7 @@ final class TreeNode: @unchecked Sendable {
         for index in 0..<count { slot(index).pointee.head = Self.word(of: self.key(at: index), at: Int(prefixCount)) }
     }
 
-    /// Writes an entry after the used bytes, and returns the offset of the entry.
-    ///
-    /// The caller must have reserved the memory.
+    /// Writes an entry after the used bytes, in reserved memory, and returns the entry's offset.
     private func store(_ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> UInt32 {
         let offset = usedByteCount
         let start = memory + offset

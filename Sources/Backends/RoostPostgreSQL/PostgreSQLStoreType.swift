@@ -8,10 +8,8 @@
     /// ``optionDescriptions`` lists the options; FORMAT.md describes every table and every
     /// guarantee.
     package struct PostgreSQLStoreType: ServerStoreType {
-        /// Creates the type.
         package init() {}
 
-        /// The name of the type, `postgresql`.
         package var name: String { "postgresql" }
 
         /// All capabilities except files and ordered generations.
@@ -23,11 +21,8 @@
                 .history)
         }
 
-        /// The options `connectTimeoutSeconds`, `responseTimeoutSeconds`, `readerConnections`,
-        /// `profile`.
         package var optionDescriptions: [StoreOptionDescription] { PostgreSQLSettings.optionDescriptions }
 
-        /// The library libpq and its version.
         package var libraries: [StoreLibrary] {
             let version = Int(PQlibVersion())
             return [StoreLibrary(name: "libpq", version: "\(version / 10_000).\(version % 10_000)")]
@@ -39,7 +34,6 @@
         /// Returns false, because no file is a store of this type.
         package func recognizes(fileAt path: String) -> Bool { false }
 
-        /// Opens an existing store.
         package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
             try PostgreSQLOpening(location, options: options).open(type: self, place: location)
         }
@@ -76,7 +70,6 @@
             try PostgreSQLRemoval.replace(new, with: old, overwriting: overwriting, on: connection)
         }
 
-        /// Throws `invalidRequest` unless both locations are known to be in the same database.
         private func requireSameDatabase(
             _ location: PostgreSQLLocation, connection: PostgreSQLConnection, other: PostgreSQLLocation
         ) throws(StoreError) {
@@ -101,7 +94,6 @@
             }
         }
 
-        /// Returns a backup location in the same database, with a random number in its schema name.
         package func backupLocation(beside location: StoreLocation) throws(StoreError) -> StoreLocation {
             let place = try PostgreSQLLocation(location.path)
             // The name of the backup must fit without truncation.
@@ -124,7 +116,6 @@
                 new, with: old, expecting: (generation, kept), overwriting: true, on: connection)
         }
 
-        /// Returns a location in the same database with a temporary schema name.
         package func temporaryLocation(beside location: StoreLocation) throws(StoreError) -> StoreLocation {
             let place = try PostgreSQLLocation(location.path)
             return StoreLocation(type: name, path: place.path(schema: place.temporarySchema()))

@@ -6,10 +6,8 @@ internal import RoostSQL
 ///
 /// ``optionDescriptions`` lists the options. FORMAT.md describes every table and every guarantee.
 package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
-    /// Creates the type.
     package init() {}
 
-    /// The name of the type, `sqlite`.
     package var name: String { "sqlite" }
 
     /// All capabilities that a store can have.
@@ -19,12 +17,8 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
             .file, .history)
     }
 
-    /// The options `synchronous`, `maximumValueBytes`, `rowTimeoutSeconds` and `pageSizeBytes`.
-    ///
-    /// The option `pageSizeBytes` affects only new stores.
     package var optionDescriptions: [StoreOptionDescription] { SQLiteSettings.optionDescriptions }
 
-    /// The suffixes `-wal`, `-shm` and `-journal`.
     package var companionSuffixes: [String] { SQLiteSettling.companions }
 
     /// The costs, as measured with `make bench`.
@@ -35,15 +29,12 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
     /// Returns whether the file is an SQLite database with Roost's application ID.
     package func recognizes(fileAt path: String) -> Bool { SQLiteHeader.recognizes(path) }
 
-    /// Opens an existing store.
     package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try SQLiteOpening(StoreFile.absolutePath(location.path), options: options).open(type: self, location: location)
     }
 
-    /// Checks the options.
     package func requireValid(_ options: StoreOptions) throws(StoreError) { _ = try SQLiteSettings(options) }
 
-    /// Creates the tables of a store in an empty file.
     package func writeEmptyStore(
         at path: String, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) { try SQLiteCreation.writeEmptyStore(at: path, model: model, options: options) }
@@ -65,16 +56,13 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
         return try opening.open(type: self, location: location, lock: lock)
     }
 
-    /// Returns whether the file can be SQLite's log, the log's index or a journal.
     package func canBeCompanion(_ file: CompanionFile) -> Bool { SQLiteCompanionFormat.canBeCompanion(file) }
 
-    /// Returns whether the file is a log's index, which SQLite can create again.
     package func isExpendable(_ file: CompanionFile) -> Bool { SQLiteCompanionFormat.isExpendable(file) }
 
     /// Checks that the log and the journal beside a store belong to it.
     ///
-    /// A store that will be removed may be damaged, and so may its log. If the store is kept
-    /// (`isKept`), its log must be undamaged.
+    /// Only a store that is kept must have an undamaged log.
     package func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError) {
         let settings = try SQLiteSettings(StoreOptions())
         try SQLiteCompanions.requireOwn(besideStoreAt: path)
@@ -82,7 +70,6 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
         if isKept { _ = try SQLiteCompanions.requireOwnLog(besideStoreAt: path, settings: settings) }
     }
 
-    /// Moves the log of a store into the store's file.
     package func settle(storeAt path: String, under lock: StoreLock) throws(StoreError) {
         guard SQLiteSettling.hasCompanions(path) else { return }
         try SQLiteSettling.settle(path, settings: try SQLiteSettings(StoreOptions()))
@@ -94,7 +81,6 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
     /// Rebuilds the file in one transaction (`VACUUM`) and moves the result from the log into the
     /// file.
     ///
-    /// The content is read before and after the rebuild, and must match the store's tallies.
     /// Returns false if the log could not be emptied in time.
     package func compactWhileOpen(
         _ location: StoreLocation, options: StoreOptions, isCancelled: @escaping @Sendable () -> Bool

@@ -19,7 +19,7 @@ int croost_file_system_type(const char *path, uint64_t *type) {
     int result;
     do result = statfs(path, &information); while (result != 0 && errno == EINTR);
     if (result != 0) return errno;
-    // Some type numbers have bit 31 set, and the field is signed on some machines. The cast prevents a sign extension.
+    // Some type numbers have bit 31 set. The cast prevents a sign extension where the field is signed.
     *type = (uint32_t)information.f_type;
     return 0;
 #elif defined(__APPLE__)
@@ -37,7 +37,8 @@ int croost_file_system_type(const char *path, uint64_t *type) {
 }
 
 int croost_sync(int descriptor) {
-    // Only EINTR is retried. After another error the pages may be marked clean, and a second call would falsely succeed.
+    // Only EINTR is retried. After another error the pages may be marked clean, and a second call would falsely
+    // succeed.
     int result;
 #if defined(__APPLE__)
     do result = fcntl(descriptor, F_FULLFSYNC); while (result != 0 && errno == EINTR);

@@ -8,7 +8,6 @@
     /// Use it from one thread at a time. The schema is not trusted: views and triggers never run,
     /// and expressions in the schema can call only harmless functions.
     package final class ForeignDatabase {
-        /// The ways to open a file.
         package enum Mode: Sendable {
             /// With SQLite's locks, so that a transaction reads one state.
             case locked
@@ -23,26 +22,16 @@
         }
 
         private let handle: OpaquePointer
-        /// The path of the file, for messages.
+        /// The path for messages.
         package let path: String
-        /// The check that can end long statements.
         private let interruption: Interruption?
-        /// The error for a statement that does not fit the tables; nil for an error with SQLite's
-        /// own message.
+        /// The error for a statement that does not fit the tables; nil for SQLite's own message.
         private let structureError: StoreError?
 
         /// Opens a file.
         ///
-        /// - Parameters:
-        ///   - file: The path of the file.
-        ///   - path: The path for messages; nil if messages contain `file`.
-        ///   - mode: The way to open the file.
-        ///   - structureError: The error for a statement that does not fit the tables; nil for an
-        ///     error with SQLite's own message.
-        ///   - checkCancellation: Called while a statement runs. An error that it throws ends the
-        ///     statement.
-        /// - Throws: `notAStore`, `corrupted`, `busy`, `permissionDenied`, `ioFailure`,
-        ///   `outOfResources`.
+        /// `checkCancellation` is called while a statement runs. An error that it throws ends the
+        /// statement.
         package init(
             file: String, path: String? = nil, mode: Mode, structureError: StoreError? = nil,
             checkCancellation: (@Sendable () throws(StoreError) -> Void)? = nil
@@ -111,10 +100,9 @@
 
         // MARK: Statements
 
-        /// The maximum number of columns in a result of this connection.
+        /// The maximum number of columns in a result.
         package var maximumColumnCount: Int { Int(sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, -1)) }
 
-        /// Prepares a statement.
         package func prepare(_ sql: String) throws(StoreError) -> ForeignStatement {
             var statement: OpaquePointer?
             let code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
@@ -125,7 +113,7 @@
             return ForeignStatement(statement, of: self)
         }
 
-        /// Whether SQLite can prepare a statement; false if the statement does not fit the schema.
+        /// Whether a statement fits the schema.
         package func canPrepare(_ sql: String) throws(StoreError) -> Bool {
             var statement: OpaquePointer?
             let code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
@@ -136,14 +124,13 @@
             return code == SQLITE_OK
         }
 
-        /// Runs a statement to its end.
         package func execute(_ sql: String) throws(StoreError) {
             let statement = try prepare(sql)
             while try statement.step() {}
         }
 
-        /// Returns the first value in the first row of a statement's result as an integer; nil if
-        /// the result is empty or the value is null.
+        /// Returns the first value in the first row of a result; nil for null and for an empty
+        /// result.
         package func integer(_ sql: String) throws(StoreError) -> Int64? {
             let statement = try prepare(sql)
             guard try statement.step(), !statement.isNull(0) else { return nil }
@@ -195,7 +182,7 @@
                 case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
                     (.busy, "'\(path)' is locked by another program. Try again after it has finished.")
                 case SQLITE_PERM, SQLITE_AUTH:
-                    (.permissionDenied, "SQLite may not read '\(path)'. Check its permissions.")
+                    (.permissionDenied, "SQLite has no permission to read '\(path)'. Check the file's permissions.")
                 case SQLITE_READONLY:
                     (
                         .permissionDenied,
@@ -243,7 +230,6 @@
         }
     }
 
-    /// SQLite's own description of a failure.
     struct ForeignDatabaseFailure: Error, CustomStringConvertible {
         let code: Int32
         let message: String

@@ -4,13 +4,12 @@
 
     /// A prepared statement.
     ///
-    /// The values of a row are valid until the next step.
+    /// Columns are counted from 0. The values of a row are valid until the next step.
     package final class ForeignStatement {
-        /// The ways in which SQLite stores a value.
         package enum StorageClass { case integer, real, text, blob, null }
 
         private let handle: OpaquePointer
-        /// The connection, which stays open as long as the statement exists.
+        /// The connection, which this reference keeps open.
         private let database: ForeignDatabase
 
         init(_ handle: OpaquePointer, of database: ForeignDatabase) {
@@ -42,7 +41,6 @@
             guard code == SQLITE_OK else { throw database.error(code) }
         }
 
-        /// Returns the storage class of a value of the row.
         package func storageClass(_ column: Int32) -> StorageClass {
             switch sqlite3_column_type(handle, column) {
             case SQLITE_INTEGER: .integer
@@ -53,16 +51,13 @@
             }
         }
 
-        /// Whether a value of the row is null.
         package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
-        /// Returns a value as a whole number.
         package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
-        /// Returns a value as a floating-point number.
         package func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
 
         /// Runs `body` with the bytes of a blob, or with the UTF-8 text of any other value.
         ///
-        /// For null, `body` receives no bytes.
+        /// Null has no bytes.
         package func withBytes<Result>(
             _ column: Int32, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
         ) throws(StoreError) -> Result {
@@ -80,7 +75,6 @@
             return try body(UnsafeRawBufferPointer(start: base, count: count))
         }
 
-        /// Returns a copy of the bytes of a text or blob.
         package func bytes(_ column: Int32) throws(StoreError) -> [UInt8] {
             try withBytes(column) { (bytes) throws(StoreError) in Array(bytes) }
         }
@@ -91,7 +85,7 @@
             return try withBytes(column) { (bytes) throws(StoreError) in String(decoding: bytes, as: UTF8.self) }
         }
 
-        /// Returns a text; nil for null and for bytes that are not valid UTF-8.
+        /// Returns a text; nil for null and for invalid UTF-8.
         package func text(_ column: Int32) throws(StoreError) -> String? {
             guard !isNull(column) else { return nil }
             return try withBytes(column) { (bytes) throws(StoreError) in

@@ -3,9 +3,8 @@ internal import RoostSystem
 
 /// The keys of all open objects, for finding duplicate keys.
 ///
-/// One table contains the keys of all these objects. The innermost object ends first. Its keys were
-/// added last, so they are removed from the end of the table. The seed of the hashes is random, so
-/// that no text can be crafted to cause collisions.
+/// One table contains the keys of all these objects. The innermost object ends first, and its keys
+/// are last in the table. The random seed of the hashes prevents crafted collisions.
 struct JSONKeyStack {
     private struct Entry {
         var hash: UInt64
@@ -29,9 +28,7 @@ struct JSONKeyStack {
         bytes.removeLast(bytes.count - frame.bytes)
     }
 
-    /// Adds a key to the innermost object.
-    ///
-    /// Returns false if the object already has the key.
+    /// Adds a key to the innermost object; returns false if the object already has the key.
     mutating func insert(_ key: UnsafeRawBufferPointer) -> Bool {
         if entries.count * 2 >= slots.count { grow() }
         let hash = XXH3_64bits_withSeed(key.baseAddress, key.count, Self.seed)
@@ -69,16 +66,13 @@ struct JSONKeyStack {
 
 /// A table of known names, for looking up a key's bytes without creating a string.
 package final class JSONNameTable: Sendable {
-    /// The names, by index.
     package let names: [String]
     /// The bytes of all names, and the end of each name.
     private let bytes: [UInt8]
     private let ends: [Int]
     private let slots: [Int32]
 
-    /// Creates a table.
-    ///
-    /// The index of a name is its position in `names`; for equal names, the first position.
+    /// Creates a table in which the index of a name is its first position in `names`.
     package init(_ names: [String]) {
         self.names = names
         var bytes: [UInt8] = []
@@ -99,9 +93,7 @@ package final class JSONNameTable: Sendable {
         self.slots = slots
     }
 
-    /// Whether the name at `index` has the given bytes.
-    ///
-    /// False if no name has this index.
+    /// Whether the name at `index` has the given bytes; false if no name has this index.
     package func holds(_ name: UnsafeRawBufferPointer, at index: Int) -> Bool {
         guard index >= 0, index < ends.count else { return false }
         let (start, end) = (index == 0 ? 0 : ends[index - 1], ends[index])
@@ -109,7 +101,6 @@ package final class JSONNameTable: Sendable {
             && bytes.withUnsafeBytes({ UnsafeRawBufferPointer(rebasing: $0[start..<end]).hasSameBytes(as: name) })
     }
 
-    /// Returns the index of the name with the given bytes, or nil.
     package func index(of name: UnsafeRawBufferPointer) -> Int? {
         let mask = slots.count - 1
         var slot = Self.slot(of: name, mask: mask)

@@ -1,5 +1,5 @@
 extension JSONNode {
-    /// Creates the tree of an `Encodable` value, with the content that its `encode(to:)` writes.
+    /// Creates the tree of an `Encodable` value.
     ///
     /// Members are ordered by the bytes of their keys. A double without a fraction is written
     /// without `.0`.
@@ -14,7 +14,7 @@ extension JSONNode {
 
 /// The place of one value in a tree that is being encoded.
 ///
-/// Each encoding container keeps a reference to its place, and adds content to the place.
+/// Encoding containers add content to their places.
 private final class EncodedPlace {
     private enum Content {
         case value(JSONNode.Content)
@@ -60,19 +60,17 @@ private final class EncodedPlace {
     ) throws -> JSONNode.Content {
         guard isFinite else {
             throw EncodingError.invalidValue(
-                number, EncodingError.Context(codingPath: path, debugDescription: "JSON has no number for it."))
+                number, EncodingError.Context(codingPath: path, debugDescription: "JSON has no NaN or infinity."))
         }
         let text = number.description
         return .number(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
     }
 
-    /// Makes the value an empty array, unless it is already an array.
     func beginArray() { if case .array = content {} else { content = .array([]) } }
 
-    /// Makes the value an empty object, unless it is already an object.
     func beginObject() { if case .object = content {} else { content = .object([:]) } }
 
-    /// Appends an element to the array, and returns the place of the new element.
+    /// Appends an element to the array, and returns its place.
     func element() -> EncodedPlace {
         let place = EncodedPlace()
         guard case .array(var places) = content else { return place }
@@ -82,7 +80,7 @@ private final class EncodedPlace {
         return place
     }
 
-    /// Adds a member to the object, and returns the place of the member's value.
+    /// Adds a member to the object, and returns the place of its value.
     func member(_ key: String) -> EncodedPlace {
         let place = EncodedPlace()
         guard case .object(var places) = content else { return place }

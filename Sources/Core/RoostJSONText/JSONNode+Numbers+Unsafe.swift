@@ -1,8 +1,5 @@
 extension JSONNode.Content {
-    /// Returns the content for a double, preserving every bit: a number, or a string if JSON has no
-    /// number for the value.
-    ///
-    /// The text is the output of ``JSONText/append(_:to:)-(Double,_)``.
+    /// Returns the content that ``JSONText/append(_:to:)-(Double,_)`` writes for a double.
     package static func double(_ value: Double) -> Self {
         var text = TextBuffer(capacity: 64)
         JSONText.append(value, to: &text)
@@ -12,8 +9,6 @@ extension JSONNode.Content {
 
     /// The content as a double; nil if it is out of range, or neither a number nor a special string
     /// such as `NaN`.
-    ///
-    /// Accepts the results of ``double(_:)`` and all numbers from JSON and JSON5 texts.
     package var double: Double? {
         switch self {
         case .number(var text), .string(var text):

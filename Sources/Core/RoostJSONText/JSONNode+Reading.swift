@@ -1,14 +1,8 @@
 extension JSONNode {
     /// Reads a whole text as a tree.
     ///
-    /// Refuses duplicate keys. Keys are compared as Swift strings, so canonically equivalent keys
-    /// are duplicates too.
-    ///
-    /// - Parameters:
-    ///   - text: The text.
-    ///   - acceptsJSON5: Whether comments, unquoted keys, single quotes, trailing commas and
-    ///     JSON5's numbers are accepted.
-    /// - Throws: The first problem, with its position.
+    /// Keys are compared as Swift strings, so canonically equivalent keys are refused as
+    /// duplicates. Throws the first problem, with its position.
     package init(_ text: [UInt8], acceptsJSON5: Bool = false) throws(JSONSyntaxError) {
         // The text is already in memory, so the length of keys and values needs no limit.
         var tokens = JSONTokenizer(
@@ -21,9 +15,8 @@ extension JSONNode {
 
     /// Reads the value that starts with the current token.
     ///
-    /// On return, the current token is the last token of the value.
-    ///
-    /// Nesting is limited by ``JSONTokenizer/maximumDepth``.
+    /// On return, the current token is the last token of the value. ``JSONTokenizer/maximumDepth``
+    /// limits the recursion.
     package init(from tokens: inout JSONTokenizer) throws(JSONSyntaxError) {
         let byteOffset = tokens.tokenByteOffset
         let content: Content

@@ -1,5 +1,4 @@
-/// Functions for numbers, shared by ``JSONTokenizer``, ``JSONNode`` and the fast reader of text
-/// that Roost wrote (`WrittenTextScanner`).
+/// Functions for numbers in JSON texts.
 ///
 /// A finite double is written as its shortest exact decimal text, always with a point or an
 /// exponent. JSON has no numbers for other doubles, so they are written as strings: `"Infinity"`,
@@ -7,7 +6,6 @@
 /// its bits: `"NaN:7ff8000000000001"`.
 @usableFromInline
 package enum JSONNumbers {
-    /// Whether a byte is a decimal digit.
     @inlinable
     @inline(__always)
     package static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
@@ -15,7 +13,7 @@ package enum JSONNumbers {
     /// Returns the 64-bit integer in a decimal text; nil if the text has other characters, or the
     /// number is out of range.
     ///
-    /// A text without digits gives 0.
+    /// An empty text and `-` give 0.
     package static func integer(_ text: UnsafeRawBufferPointer) -> Int64? {
         let isNegative = text.first == UInt8(ascii: "-")
         var value: Int64 = 0
@@ -41,8 +39,7 @@ package enum JSONNumbers {
         return value
     }
 
-    /// Returns the value of a number with few digits, computed by one division of exact doubles;
-    /// nil for any other number.
+    /// Returns the value of a number with few digits; nil for any other number.
     private static func shortDouble(_ text: UnsafeRawBufferPointer) -> Double? {
         guard text.count <= 24 else { return nil }
         var (mantissa, fractionDigits, isFraction) = (Int64(0), 0, false)
@@ -66,8 +63,8 @@ package enum JSONNumbers {
     @inlinable
     @inline(__always)
     package static func double(_ mantissa: Int64, fractionDigits: Int) -> Double? {
-        // The compiler turns this switch into a table of constants. If the function is inlined into
-        // another module, an array would need a call into this module.
+        // If this function is inlined into another module, an array would need a call into this
+        // module. A switch needs no call.
         let power: Double
         switch fractionDigits {
         case 0: power = 1e0
@@ -98,7 +95,6 @@ package enum JSONNumbers {
         return Double(mantissa) / power
     }
 
-    /// Returns the double for `NaN`, `Infinity` or `-Infinity`; nil for any other text.
     package static func special(_ text: UnsafeRawBufferPointer) -> Double? {
         if text.elementsEqual("NaN".utf8) { return .nan }
         if text.elementsEqual("Infinity".utf8) { return .infinity }
@@ -128,7 +124,6 @@ package enum JSONNumbers {
         return value.isNaN ? value : nil
     }
 
-    /// Returns the bits in `NaN:<digits>`; nil for any other text.
     private static func nanBits(_ text: UnsafeRawBufferPointer, digits: Int) -> UInt64? {
         guard text.count == 4 + digits, text.starts(with: "NaN:".utf8), text[4] != UInt8(ascii: "+") else { return nil }
         return UInt64(String(decoding: text.dropFirst(4), as: UTF8.self), radix: 16)

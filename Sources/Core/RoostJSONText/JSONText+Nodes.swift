@@ -1,21 +1,18 @@
 extension JSONText {
-    /// A style for spaces and line breaks in a text.
+    /// The spaces and line breaks in a text.
     package struct Style: Sendable {
         /// The depth of the deepest items that have their own lines.
         let blockDepth: Int
         /// The text between two items on the same line.
         let separator: StaticString
-        /// The text between a key and its value.
         let colon: StaticString
         /// The space after `{` and before `}` of an object on one line.
         let padding: StaticString
         /// The text after the whole tree.
         var ending: StaticString = ""
 
-        /// A style without spaces and line breaks.
         package static let compact = Style(
             blockDepth: 0, separator: ",", colon: ":", padding: "")
-        /// A style with each item on its own line.
         package static let lines = Style(blockDepth: .max, separator: ",", colon: ": ", padding: "")
 
         /// Returns a style that starts a line for each item down to `blockDepth`, and ends the text
@@ -28,7 +25,6 @@ extension JSONText {
         }
     }
 
-    /// Returns the text of a node as bytes.
     package static func bytes(_ node: JSONNode, style: Style = .compact) -> [UInt8] {
         var text = TextBuffer()
         append(node, style: style, depth: 0, to: &text)

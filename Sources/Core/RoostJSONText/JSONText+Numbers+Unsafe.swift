@@ -1,7 +1,6 @@
 extension JSONText {
     // MARK: Whole numbers
 
-    /// Appends a whole number.
     package static func append(_ number: Int64, to text: inout TextBuffer) {
         // The longest number, −2^63, has a sign and 19 digits.
         let place = text.room(for: 20)
@@ -29,8 +28,8 @@ extension JSONText {
 
     /// Writes the last `count` digits of a number, padded with leading zeros.
     ///
-    /// The loop starts at the end and writes two digits at a time. SAFETY: `count` bytes at `place`
-    /// can be written. A remainder below 100 is the index of one of the 100 pairs.
+    /// SAFETY: `count` bytes at `place` can be written. A remainder below 100 is the index of one
+    /// of the 100 pairs.
     @inline(__always)
     private static func write(_ number: UInt64, digits count: Int, at place: UnsafeMutablePointer<UInt8>) {
         let pairs = digitPairs.utf8Start
@@ -119,8 +118,8 @@ extension JSONText {
         append(ascii: number.description, to: &text)
     }
 
-    /// Appends a float, preserving every bit: its shortest exact text as a float, or a string if
-    /// JSON has no number for it.
+    /// Appends a float: its shortest exact text as a float, or a string if JSON has no number for
+    /// it.
     package static func append(_ number: Float, to text: inout TextBuffer) {
         guard number.isFinite else {
             return append(

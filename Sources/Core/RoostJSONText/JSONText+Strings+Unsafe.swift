@@ -7,9 +7,7 @@ package enum JSONText {
         string.withUTF8 { append(string: UnsafeRawBufferPointer($0), to: &text) }
     }
 
-    /// Appends a string in quotes, with as few escapes as JSON allows.
-    ///
-    /// The bytes must be valid UTF-8. They are not checked here.
+    /// Appends a string in quotes; the bytes must be valid UTF-8, which is not checked.
     package static func append(string bytes: UnsafeRawBufferPointer, to text: inout TextBuffer) {
         var start = 0
         var place = text.room(for: bytes.count + 2)

@@ -3,12 +3,8 @@ internal import RoostSystem
 extension JSONTokenizer {
     /// Creates a tokenizer of the bytes that `source` provides.
     ///
-    /// - Parameters:
-    ///   - syntax: The syntax of the text.
-    ///   - limits: The maximum sizes of tokens and keys.
-    ///   - computesChecksum: Whether ``checksumBeforeToken()`` will be called.
-    ///   - source: A function that provides the bytes. If it throws, the tokenizer's methods throw
-    ///     an error with the reason `source`.
+    /// If `source` throws, the tokenizer's methods throw an error with the reason `source`. Only a
+    /// tokenizer with `computesChecksum` supports ``checksumBeforeToken()``.
     package init(
         syntax: Syntax = .json, limits: Limits, computesChecksum: Bool = false, source: @escaping Source
     ) {
@@ -17,16 +13,10 @@ extension JSONTokenizer {
     }
 
     /// Creates a tokenizer of a text in memory.
-    ///
-    /// - Parameters:
-    ///   - bytes: The text.
-    ///   - syntax: The syntax of the text.
-    ///   - limits: The maximum sizes of tokens and keys.
-    ///   - computesChecksum: Whether ``checksumBeforeToken()`` will be called.
     package init(_ bytes: [UInt8], syntax: Syntax = .json, limits: Limits, computesChecksum: Bool = false) {
         var offset = 0
-        // The buffer has one more byte than the text, so that it has room when the source is called
-        // at the end.
+        // The additional byte ensures that the buffer has room when the source is called at the
+        // end.
         let capacity = min(Self.chunkByteCount, bytes.count + 1)
         self.init(syntax, limits: limits, computesChecksum: computesChecksum, capacity: capacity) { buffer in
             let count = min(buffer.count, bytes.count - offset)
@@ -62,10 +52,8 @@ extension JSONTokenizer {
     /// Discards the bytes before the current token or captured value, and loads more bytes after
     /// `end`.
     ///
-    /// Returns false at the end of the text.
-    ///
-    /// Bytes move within the buffer. Only the positions in the tokenizer's properties are adjusted,
-    /// so other positions are invalid after this call.
+    /// Returns false at the end of the text. Bytes move within the buffer, and only the positions
+    /// in the tokenizer's properties are adjusted.
     mutating func fill() throws(JSONSyntaxError) -> Bool {
         guard !isAtSourceEnd else { return false }
         discard(min(tokenStart, captureStart ?? tokenStart))
@@ -123,9 +111,6 @@ extension JSONTokenizer {
     // MARK: Positions
 
     /// Returns the text position of a byte in the current line.
-    ///
-    /// - Complexity: O(*n*) in the bytes from the start of the line to `index`, or from the last
-    ///   computed position if it is between them.
     func place(of index: Int) -> TextPosition {
         let last = lastPlace.byteOffset - discardedByteCount
         let column: Int
@@ -150,15 +135,13 @@ extension JSONTokenizer {
 
     // MARK: Checksum
 
-    /// Returns the checksum of all bytes before the current token: XXH3-128, high half first.
-    ///
-    /// Returns nil unless the tokenizer was created with `computesChecksum`.
+    /// Returns the XXH3-128 checksum of all bytes before the current token; nil without
+    /// `computesChecksum`.
     package mutating func checksumBeforeToken() -> (high: UInt64, low: UInt64)? {
         check(upTo: tokenStart)
         return checksum?.value
     }
 
-    /// Adds the buffer's bytes before `index` to the checksum.
     private mutating func check(upTo index: Int) {
         guard checksum != nil, index > checkedEnd else { return }
         checksum?.add(UnsafeRawBufferPointer(start: base + checkedEnd, count: index - checkedEnd))
@@ -167,9 +150,8 @@ extension JSONTokenizer {
 
     // MARK: The current token
 
-    /// Runs `body` with the text of the current key, string or number.
-    ///
-    /// For any other token, `body` receives the token's bytes.
+    /// Runs `body` with the text of the current key, string or number, or the bytes of any other
+    /// token.
     ///
     /// The text is valid UTF-8, without quotes and with escapes resolved. The bytes are valid only
     /// inside `body`.
@@ -186,26 +168,22 @@ extension JSONTokenizer {
         }
     }
 
-    /// The text of the current key, string or number, as a new string.
     package var text: String { withText { String(decoding: $0, as: UTF8.self) } }
 
     /// Returns the index of the current key or string in a table of names; nil for an unknown name.
     ///
-    /// - Complexity: O(length), without allocation.
+    /// Allocates no memory.
     package func index(in names: JSONNameTable) -> Int? { withText { names.index(of: $0) } }
 
-    /// Skips the next value and returns its text unchanged.
+    /// Skips the next value and returns its text unchanged, without surrounding space.
     ///
-    /// Use this method for values that another reader parses, such as a model. The whole value is
-    /// in memory. Keys in the value may be longer than ``Limits/keyByteCount``.
-    /// - Parameter byteCountLimit: The maximum size of the value.
-    /// - Returns: The bytes of the value, without surrounding space.
+    /// The whole value is in memory. Keys in the value may be longer than ``Limits/keyByteCount``.
+    ///
     /// - Throws: The errors of ``next()``; `limitExceeded`.
     package mutating func captureValue(byteCountLimit: Int) throws(JSONSyntaxError) -> [UInt8] {
         let (limit, keyLimit) = (tokenByteLimit, keyByteLimit)
         tokenByteLimit = min(limit, byteCountLimit)
-        // The limit of the whole value already protects the memory, so the keys in the value need
-        // no lower limit.
+        // The limit of the whole value already protects the memory.
         keyByteLimit = tokenByteLimit
         defer { (tokenByteLimit, keyByteLimit) = (limit, keyLimit) }
         _ = try next()
@@ -247,10 +225,8 @@ extension JSONTokenizer {
 
     /// Skips an element that the caller has read from ``bytesAtHand``.
     ///
-    /// - Parameters:
-    ///   - place: The end of the element in ``bytesAtHand``.
-    ///   - lineStart: The start of the element's line. The skipped text must have exactly one line
-    ///     break, before the element.
+    /// The element ends at `place`, and its line starts at `lineStart`. The skipped text must have
+    /// exactly one line break, before the element.
     @inlinable
     package mutating func pass(to place: UnsafePointer<UInt8>, lineStart: UnsafePointer<UInt8>) {
         line += 1

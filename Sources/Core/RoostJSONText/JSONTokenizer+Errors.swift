@@ -1,24 +1,18 @@
 extension JSONTokenizer {
-    /// The position at which the current token starts.
     package var tokenPosition: TextPosition {
         if let continuedToken, continuedToken.byteOffset == tokenByteOffset { return continuedToken.position }
         return place(of: tokenStart)
     }
 
-    /// The line in which the current token starts.
-    ///
-    /// Unlike ``tokenPosition``, this property does not count characters.
+    /// The line of ``tokenPosition``, without the cost of counting characters.
     package var tokenLine: Int {
         if let continuedToken, continuedToken.byteOffset == tokenByteOffset { return continuedToken.position.line }
         return line
     }
 
-    /// The number of bytes before the current token.
     package var tokenByteOffset: Int { discardedByteCount + tokenStart }
 
-    /// The kind of the current token, for messages.
-    ///
-    /// Never contains the token's text.
+    /// The kind of the current token, without the token's text, for messages.
     package var tokenDescription: String {
         switch token {
         case .beginObject: "an object"
@@ -37,23 +31,17 @@ extension JSONTokenizer {
 
     /// Returns an error about the current token, with its position.
     ///
-    /// - Parameters:
-    ///   - message: The problem without a period, and optionally the remedy after a semicolon.
-    ///   - reason: The kind of failure.
-    /// - Returns: The error.
+    /// `message` has no period, and may end with a remedy after a semicolon.
     package func error(_ message: String, reason: JSONSyntaxError.Reason = .syntax) -> JSONSyntaxError {
         JSONSyntaxError(reason: reason, position: tokenPosition, message: message)
     }
 
-    /// Returns the error for a current token that is not the expected one.
-    ///
-    /// - Parameter expected: A description of the expected part of the text: `the list of records`.
-    /// - Returns: The error.
+    /// Returns the error for an unexpected token; `expected` is a text such as `the list of
+    /// records`.
     package func mismatch(_ expected: String) -> JSONSyntaxError {
         error("\(expected) is expected, not \(tokenDescription)")
     }
 
-    /// The error for a key that occurs twice.
     package var repeatedKey: JSONSyntaxError {
         error("the key '\(Self.printable(text))' occurs twice in this object")
     }
@@ -66,13 +54,13 @@ extension JSONTokenizer {
         return scalars.joined() + (key.unicodeScalars.count > 60 ? "…" : "")
     }
 
-    /// The end of a sentence about a current token that is not the expected integer.
+    /// The end of a message about a token that is not the expected integer.
     package var descriptionOfWrongInteger: String {
         guard token == .number else { return "\(tokenDescription) was found" }
         return isWhole ? Self.outOfRange : "a number with a fraction or an exponent was found"
     }
 
-    /// The end of a sentence about a current token that is not the expected decimal.
+    /// The end of a message about a token that is not the expected decimal.
     package var descriptionOfWrongDecimal: String {
         switch token {
         case .number: return Self.outOfRange
@@ -86,7 +74,6 @@ extension JSONTokenizer {
         }
     }
 
-    /// The message for a number of the right kind that is out of range.
     package static let outOfRange = "the number here is out of range"
 
     /// Returns an error about the next byte to be read.

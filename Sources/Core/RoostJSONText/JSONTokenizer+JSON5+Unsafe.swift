@@ -4,9 +4,7 @@
 extension JSONTokenizer {
     // MARK: Space and comments
 
-    /// Skips a comment or a space that only JSON5 allows.
-    ///
-    /// Returns false for any other byte.
+    /// Skips a comment or a space that only JSON5 allows; returns false for any other byte.
     mutating func skipJSON5Space(_ byte: UInt8) throws(JSONSyntaxError) -> Bool {
         tokenStart = position
         while end - position < 3, try fill() {}
@@ -53,9 +51,7 @@ extension JSONTokenizer {
         }
     }
 
-    /// Skips one character of a comment.
-    ///
-    /// Returns false at the end of the text.
+    /// Skips one character of a comment; returns false at the end of the text.
     private mutating func passCommentByte(_ byte: UInt8) throws(JSONSyntaxError) -> Bool {
         if byte >= 0x80 {
             try scanMultibyte()
@@ -68,7 +64,6 @@ extension JSONTokenizer {
         return true
     }
 
-    /// Records that a line starts at `position`.
     private mutating func beginLine() {
         line += 1
         lineStart = position
@@ -123,11 +118,9 @@ extension JSONTokenizer {
 
     // MARK: Escapes
 
-    /// Reads an escape that only JSON5 allows.
+    /// Reads an escape that only JSON5 allows; returns false for any other escape.
     ///
-    /// - Parameter byte: The byte after the backslash; the backslash is at `position`.
-    /// - Returns: Whether the escape was read.
-    /// - Throws: An error at the escape if its hexadecimal digits are missing.
+    /// The backslash is at `position`, and `byte` follows it.
     mutating func scanJSON5Escape(_ byte: UInt8) throws(JSONSyntaxError) -> Bool {
         while end - position < 4, try fill() {}
         switch byte {
@@ -164,7 +157,7 @@ extension JSONTokenizer {
 
     /// Reads a JSON5 number and writes it to `scratch` as a JSON number.
     ///
-    /// Writes `Infinity`, `-Infinity` and `NaN` as these words. The sign of a NaN is ignored.
+    /// Copies the words `Infinity`, `-Infinity` and `NaN`. The sign of a NaN is ignored.
     mutating func scanJSON5Number() throws(JSONSyntaxError) {
         tokenStart = position
         try fillNumber()

@@ -1,6 +1,5 @@
 extension JSONTokenizer {
-    /// The current token as a 64-bit integer; nil for a number out of range or with a fraction or
-    /// an exponent, and for any other token.
+    /// The current number as a 64-bit integer; nil for any other number or token.
     package var integer: Int64? {
         guard token == .number, isWhole else { return nil }
         return withText { JSONNumbers.integer($0) }
@@ -18,8 +17,6 @@ extension JSONTokenizer {
 
     /// The float nearest to the current number or special string such as `"NaN"`; nil for any other
     /// token, or if the value is out of range.
-    ///
-    /// Restores every bit from the output of ``JSONText/append(_:to:)-(Float,_)``.
     package var float: Float? {
         if token == .number { return withText { JSONNumbers.float($0) } }
         guard token == .string else { return nil }

@@ -3,10 +3,9 @@ extension JSONTokenizer {
     ///
     /// Returns ``Token/end`` at the end of the text and on every later call.
     ///
-    /// - Throws: An error with the position and the reason if the text is not valid JSON or exceeds
-    ///   a limit, or if the source fails.
-    /// - Complexity: O(bytes of the token and the space before it). Usually allocates only for
-    ///   escapes.
+    /// - Throws: An error with position and reason, for an invalid text, an exceeded limit or a
+    ///   failed source.
+    /// - Complexity: O(bytes of the token and the space before it).
     package mutating func next() throws(JSONSyntaxError) -> Token {
         let next: Token
         switch state {
@@ -29,12 +28,9 @@ extension JSONTokenizer {
         return next
     }
 
-    /// Moves to the next key of an object.
+    /// Moves to the next key of an object; returns false at the end of the object.
     ///
-    /// Returns false at the end of the object, and consumes the end.
-    ///
-    /// Call this method after the previous value was read completely; see ``skipRest()``.
-    /// - Throws: The errors of ``next()``.
+    /// The previous value must have been read completely; see ``skipRest()``.
     package mutating func nextKey() throws(JSONSyntaxError) -> Bool {
         switch try next() {
         case .key: return true
@@ -58,31 +54,20 @@ extension JSONTokenizer {
         }
     }
 
-    /// Moves to the first token of an array's next element.
+    /// Moves to the first token of an array's next element; returns false at the end of the array.
     ///
-    /// Returns false at the end of the array, and consumes the end.
-    ///
-    /// Call this method after the previous element was read completely; see ``skipRest()``.
-    /// - Throws: The errors of ``next()``.
+    /// The previous element must have been read completely; see ``skipRest()``.
     package mutating func nextElement() throws(JSONSyntaxError) -> Bool {
         try next() != .endArray
     }
 
-    /// Skips the rest of the value that starts with the current token.
-    ///
-    /// Does nothing unless the value is an object or an array.
-    ///
-    /// The skipped text is validated too.
-    /// - Throws: The errors of ``next()``.
+    /// Skips and validates the rest of the value that starts with the current token.
     package mutating func skipRest() throws(JSONSyntaxError) {
         guard token == .beginObject || token == .beginArray else { return }
         let outside = depth - 1
         while depth > outside { _ = try next() }
     }
 
-    /// Skips the next value.
-    ///
-    /// - Throws: The errors of ``next()``.
     package mutating func skipValue() throws(JSONSyntaxError) {
         _ = try next()
         try skipRest()

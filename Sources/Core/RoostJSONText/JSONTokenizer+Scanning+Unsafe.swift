@@ -1,6 +1,5 @@
-// Loops run over `base` from `position` and stop at the byte 0 after the last loaded byte. SAFETY:
-// `base[end]` is always 0, and no loop passes `end` without calling `fill()`, which reports the end
-// of the text.
+// SAFETY: `base[end]` is always 0, and no loop passes `end` without calling `fill()`, which reports
+// the end of the text.
 
 extension JSONTokenizer {
     /// Skips space and returns the next byte without consuming it; 0 at the end of the text.
@@ -102,19 +101,15 @@ extension JSONTokenizer {
 
     // MARK: Strings
 
-    /// Reads the string that starts at `position`.
+    /// Reads the string that starts at `position` and ends with `quote`.
     ///
     /// On return, the text is after the quote at `tokenStart`, or in `scratch` if it had escapes.
-    ///
-    /// - Parameter quote: The byte that starts and ends the string; in JSON5, it may be a single
-    ///   quote.
-    /// - Throws: The first problem of the string.
     mutating func scanString(quote: UInt8 = UInt8(ascii: "\"")) throws(JSONSyntaxError) {
         tokenStart = position
         isInScratch = false
         var index = position + 1
         // The offset, from the token's start, of the first byte that is not copied to `scratch`
-        // yet. Used only for strings with escapes.
+        // yet.
         var copied = 0
         while true {
             index = quote == UInt8(ascii: "\"") ? plainEnd(from: index) : plainEndInSingleQuotes(from: index)
@@ -152,8 +147,8 @@ extension JSONTokenizer {
     /// Returns the index of the first byte from `index` on that is not plain ASCII text: a byte
     /// above ASCII, a quote, a backslash or a control character.
     ///
-    /// The loop loads eight bytes at a time. It ends at `base[end]` at the latest, because the byte
-    /// 0 there is a control character. Bytes after `end` do not change the result.
+    /// The byte 0 at `base[end]` is a control character, so the loop ends there at the latest.
+    /// Bytes after `end` do not change the result.
     @inline(__always)
     private func plainEnd(from index: Int) -> Int {
         var index = index
@@ -184,9 +179,7 @@ extension JSONTokenizer {
         position += count
     }
 
-    /// Returns the number of bytes of the character at `position`.
-    ///
-    /// Throws if the text is not valid UTF-8.
+    /// Returns the number of bytes of the character at `position`; throws for invalid UTF-8.
     mutating func multibyteCount() throws(JSONSyntaxError) -> Int {
         let lead = base[position]
         guard lead >= 0x80 else { return 1 }
@@ -267,9 +260,7 @@ extension JSONTokenizer {
 
     // MARK: Keys
 
-    /// Records the current key.
-    ///
-    /// Returns false if the object already has the key.
+    /// Records the current key; returns false if the object already has the key.
     mutating func registerKey() -> Bool {
         let bytes =
             isInScratch

@@ -2,52 +2,40 @@ internal import RoostSystem
 
 /// A strict, streaming reader of JSON text (RFC 8259) that reports problems with line and column.
 ///
-/// A closure returns the text in chunks. Only the keys of open objects and one chunk are in memory.
-/// The memory for the chunk grows if a token is longer than the chunk. No input causes recursion.
-/// Besides invalid syntax, the tokenizer refuses invalid UTF-8, a byte order mark (except in
-/// JSON5), UTF-16, unpaired surrogates, a duplicate key in an object, nesting deeper than
-/// ``maximumDepth``, and tokens and keys longer than their limits.
+/// Only the keys of open objects and one chunk of the text are in memory. The chunk grows if a
+/// token is longer. No input causes recursion. Besides invalid syntax, the tokenizer refuses
+/// invalid UTF-8, a byte order mark (except in JSON5), UTF-16, unpaired surrogates, a duplicate key
+/// in an object, nesting deeper than ``maximumDepth``, and tokens and keys longer than their
+/// limits.
 ///
-/// The text of a key, string or number is valid until the next call. The text is copied only if it
-/// may differ from the bytes of the source, for example because of escapes. After an error, do not
-/// use the tokenizer again.
-///
-/// Use it from one thread at a time.
+/// The text of a key, string or number is valid until the next call. After an error, do not use the
+/// tokenizer again. Use it from one thread at a time.
 @usableFromInline
 package struct JSONTokenizer: ~Copyable {
-    /// The syntax of the text as a whole.
     @usableFromInline
     package enum Syntax: Sendable {
         /// One value.
         case json
-        /// JSON Lines: any number of values, each on its own line.
-        ///
-        /// Empty lines are skipped.
+        /// JSON Lines: any number of values, each on its own line; empty lines are skipped.
         case lines
         /// One value of JSON5.
         ///
-        /// Accepts comments, unquoted keys, single quotes and trailing commas. Also accepts more
-        /// escapes, more kinds of space, and numbers such as `+1`, `.5`, `0x1F` and `Infinity`.
-        /// ``text`` converts numbers to JSON syntax, except NaN and infinities.
+        /// Accepts comments, unquoted keys, single quotes, trailing commas, more escapes, more
+        /// kinds of space, and numbers such as `+1`, `.5`, `0x1F` and `Infinity`. ``text`` converts
+        /// numbers to JSON syntax, except NaN and infinities.
         case json5
     }
 
-    /// The maximum sizes of parts of a text.
     package struct Limits: Sendable {
-        /// The maximum number of bytes of a token.
         package var tokenByteCount: Int
         /// The maximum number of bytes of a key with its quotes.
         package var keyByteCount: Int
 
-        /// Creates limits.
-        ///
-        /// The default for keys is 1 MiB.
         package init(tokenByteCount: Int, keyByteCount: Int = 1 << 20) {
             (self.tokenByteCount, self.keyByteCount) = (tokenByteCount, keyByteCount)
         }
     }
 
-    /// A part of the text.
     @usableFromInline
     package enum Token: UInt8, Sendable {
         /// `{`
@@ -58,19 +46,13 @@ package struct JSONTokenizer: ~Copyable {
         case beginArray
         /// `]`
         case endArray
-        /// The name of an object's member.
-        ///
-        /// The next token begins the member's value.
+        /// The key of a member, whose value begins with the next token.
         case key
         /// A string that is a value.
         case string
-        /// A number.
         case number
-        /// `true`
         case `true`
-        /// `false`
         case `false`
-        /// `null`
         case null
         /// The end of the text.
         case end
@@ -103,7 +85,7 @@ package struct JSONTokenizer: ~Copyable {
 
     /// The offset and the column of a byte.
     ///
-    /// The type is a class, so that nonmutating methods of the tokenizer can change the values.
+    /// The type is a class, so that nonmutating methods of the tokenizer can change it.
     final class ComputedPlace {
         var byteOffset = 0
         var column = 1
@@ -120,13 +102,10 @@ package struct JSONTokenizer: ~Copyable {
     var isAtSourceEnd = false
     /// The index of the next byte to be read.
     @usableFromInline package internal(set) var position = 0
-    /// The start of the current token.
-    ///
-    /// Bytes before the current token may be discarded.
+    /// The start of the current token; earlier bytes may be discarded.
     @usableFromInline package internal(set) var tokenStart = 0
     /// The start of the value that ``captureValue(byteCountLimit:)`` is reading, if any.
     var captureStart: Int?
-    /// The number of bytes that were discarded.
     var discardedByteCount = 0
 
     @usableFromInline package internal(set) var state = State.start
@@ -136,8 +115,8 @@ package struct JSONTokenizer: ~Copyable {
     @usableFromInline package internal(set) var depth = 0
     /// One bit for each open array or object, the innermost in the lowest bit: 1 for an object.
     @usableFromInline var objectBits: UInt128 = 0
-    /// Whether the text of the current string, key or number is in `scratch`, because its spelling
-    /// in the source may be different.
+    /// Whether the current text is in `scratch`, because its spelling in the source may be
+    /// different.
     @usableFromInline package internal(set) var isInScratch = false
     /// Whether the current number has neither a fraction nor an exponent.
     @usableFromInline package internal(set) var isWhole = false

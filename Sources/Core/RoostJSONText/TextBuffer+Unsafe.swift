@@ -2,23 +2,16 @@
 ///
 /// An array checks at every append whether it is shared and whether it has room. This type checks
 /// once for each value: the caller requests room for the longest possible value, writes the bytes,
-/// and adds their number to `count`.
-///
-/// Use it from one thread at a time.
+/// and adds their number to `count`. Use it from one thread at a time.
 @usableFromInline
 package struct TextBuffer: ~Copyable {
     // SAFETY: `base` has `capacity` bytes, and the first `count` of them are initialized. Code must
     // call `room(for:)` before it writes more bytes, and add only written bytes to `count`.
     @usableFromInline package internal(set) var base: UnsafeMutablePointer<UInt8>
     @usableFromInline package internal(set) var capacity: Int
-    /// The number of bytes of the text.
-    ///
-    /// Set it only to add bytes that were written at ``room(for:)``.
+    /// The number of bytes; set it only to add bytes that were written at ``room(for:)``.
     @usableFromInline package var count = 0
 
-    /// Creates an empty text.
-    ///
-    /// - Parameter capacity: The number of bytes that fit without another allocation.
     package init(capacity: Int = 1024) {
         self.capacity = max(64, capacity)
         base = .allocate(capacity: self.capacity)
@@ -26,9 +19,7 @@ package struct TextBuffer: ~Copyable {
 
     deinit { base.deallocate() }
 
-    /// Makes room for more bytes, and returns a pointer to the first of them.
-    ///
-    /// The pointer is valid until the next call of any method.
+    /// Makes room for more bytes; the returned pointer is valid until the next call of any method.
     @inlinable
     @inline(__always)
     package mutating func room(for byteCount: Int) -> UnsafeMutablePointer<UInt8> {
@@ -48,7 +39,6 @@ package struct TextBuffer: ~Copyable {
 
     // MARK: Appending
 
-    /// Appends a byte.
     @inlinable
     @inline(__always)
     package mutating func append(_ byte: UInt8) {
@@ -56,14 +46,12 @@ package struct TextBuffer: ~Copyable {
         count += 1
     }
 
-    /// Appends a static string.
     @inlinable
     @inline(__always)
     package mutating func append(_ text: StaticString) {
         append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Appends bytes.
     @inlinable
     @inline(__always)
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
@@ -72,7 +60,6 @@ package struct TextBuffer: ~Copyable {
         count += bytes.count
     }
 
-    /// Appends bytes.
     @inlinable
     package mutating func append(contentsOf bytes: some Sequence<UInt8>) {
         let isAppended: Void? = bytes.withContiguousStorageIfAvailable { append(UnsafeRawBufferPointer($0)) }
@@ -87,7 +74,6 @@ package struct TextBuffer: ~Copyable {
     /// Removes all bytes and keeps the memory.
     package mutating func removeAll() { count = 0 }
 
-    /// Removes bytes from the middle.
     package mutating func removeSubrange(_ range: Range<Int>) {
         precondition(range.lowerBound >= 0 && range.upperBound <= count, "bytes outside of the text")
         (base + range.lowerBound).update(from: base + range.upperBound, count: count - range.upperBound)
@@ -96,9 +82,7 @@ package struct TextBuffer: ~Copyable {
 
     // MARK: Reading
 
-    /// Runs `body` with the bytes from `start` on.
-    ///
-    /// The bytes are valid only inside `body`.
+    /// Runs `body` with the bytes from `start` on, which are valid only inside `body`.
     @inlinable
     package func withBytes<Result, Failure: Error>(
         from start: Int = 0, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
@@ -107,6 +91,5 @@ package struct TextBuffer: ~Copyable {
         return try body(UnsafeRawBufferPointer(start: base + start, count: count - start))
     }
 
-    /// A copy of the bytes as an array.
     package var bytes: [UInt8] { withBytes { Array($0) } }
 }

@@ -5,7 +5,6 @@ internal import RoostSystem
 package struct TextChecksum: ~Copyable {
     private let state: OpaquePointer
 
-    /// Creates the checksum of an empty text.
     package init() {
         // SAFETY: the library returns nil only if memory is exhausted, which is fatal in Swift too.
         guard let state = XXH3_createState() else { preconditionFailure("out of memory") }
@@ -15,22 +14,19 @@ package struct TextChecksum: ~Copyable {
 
     deinit { XXH3_freeState(state) }
 
-    /// Adds the next bytes.
     package mutating func add(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress else { return }
         XXH3_128bits_update(state, start, bytes.count)
     }
 
-    /// Adds the next bytes.
     package mutating func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { add($0) } }
 
-    /// The checksum of all added bytes, high half first.
+    /// The checksum of all added bytes.
     package var value: (high: UInt64, low: UInt64) {
         let hash = XXH3_128bits_digest(state)
         return (hash.high64, hash.low64)
     }
 
-    /// The checksum as 32 lowercase hexadecimal digits.
     package var text: String { Self.text(value) }
 
     /// Returns a checksum as 32 lowercase hexadecimal digits.

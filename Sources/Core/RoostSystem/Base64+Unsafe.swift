@@ -1,4 +1,3 @@
-/// An encoder and decoder for base64.
 package enum Base64 {
     /// The 64 digits, in the order of their values.
     private static let digits: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -13,11 +12,7 @@ package enum Base64 {
     /// Returns the number of digits for a number of bytes, including padding.
     package static func digitCount(ofByteCount byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
 
-    /// Encodes bytes as padded digits.
-    ///
-    /// - Parameters:
-    ///   - bytes: The bytes.
-    ///   - output: The memory for the digits, with room for ``digitCount(ofByteCount:)``.
+    /// Encodes bytes as padded digits; `output` needs room for ``digitCount(ofByteCount:)``.
     package static func encode(_ bytes: UnsafeRawBufferPointer, into output: UnsafeMutablePointer<UInt8>) {
         // SAFETY: each iteration reads three bytes before `whole` and writes four digits. One or two
         // remaining bytes also give four digits, with padding.
@@ -41,7 +36,6 @@ package enum Base64 {
         output[place + 3] = UInt8(ascii: "=")
     }
 
-    /// Returns bytes as padded base64.
     package static func text(of bytes: [UInt8]) -> String {
         let count = digitCount(ofByteCount: bytes.count)
         return String(unsafeUninitializedCapacity: count) { output in
@@ -52,16 +46,11 @@ package enum Base64 {
         }
     }
 
-    /// Decodes base64 that a person or another program wrote; returns nil for a text that is not
-    /// base64.
+    /// Decodes base64 that a person or another program wrote; returns nil for any other text.
     ///
     /// The text must be padded. Extra bits in the last digit and too many padding characters are
-    /// ignored, because some programs write them.
-    ///
-    /// - Parameters:
-    ///   - text: The text.
-    ///   - ignoringSpaces: Whether white space is allowed anywhere in the text.
-    /// - Returns: The bytes.
+    /// ignored, because some programs write them. With `ignoringSpaces`, white space is ignored
+    /// too.
     package static func bytes(_ text: String, ignoringSpaces: Bool = false) -> [UInt8]? {
         var digits = Array(text.utf8)
         if ignoringSpaces { digits.removeAll { $0 == 0x20 || (0x09...0x0D).contains($0) } }
@@ -80,16 +69,11 @@ package enum Base64 {
         return isValid ? bytes : nil
     }
 
-    /// Decodes base64.
+    /// Decodes padded base64 without spaces; returns the number of bytes, or nil for any other
+    /// text.
     ///
-    /// The text must be padded and have no spaces.
-    ///
-    /// - Parameters:
-    ///   - text: The text.
-    ///   - bytes: The memory for the bytes, with room for three bytes for every four digits.
-    ///   - ignoringLastBits: Whether extra bits in the last digit are allowed and ignored. If
-    ///     false, each sequence of bytes has only one valid text.
-    /// - Returns: The number of bytes; nil if the text is not base64.
+    /// `bytes` needs room for three bytes for every four digits. Without `ignoringLastBits`, extra
+    /// bits in the last digit are refused, so that each sequence of bytes has only one valid text.
     package static func decode(
         _ text: UnsafeRawBufferPointer, into bytes: UnsafeMutableRawBufferPointer, ignoringLastBits: Bool = false
     ) -> Int? {

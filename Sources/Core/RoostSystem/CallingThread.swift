@@ -1,7 +1,6 @@
 /// A task executor that runs jobs on the thread that calls ``run()``.
 ///
-/// Use it to run a task on a thread with a larger stack than Swift gives the threads that it
-/// creates for tasks.
+/// Use it to run a task on a thread with a larger stack than Swift's own threads have.
 ///
 /// ```swift
 /// let thread = CallingThread()

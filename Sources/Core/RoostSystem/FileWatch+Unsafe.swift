@@ -1,8 +1,6 @@
 /// A watch for changes of files' attributes, such as the times that `futimens` sets.
 package final class FileWatch: Sendable {
-    /// The result of a wait.
     package enum Outcome: Sendable {
-        /// No change was reported.
         case nothing
         /// The files for which ``FileWatch/add(_:)`` returned these numbers changed.
         case files(Set<CInt>)
@@ -20,15 +18,14 @@ package final class FileWatch: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Starts to watch a file; returns nil if the system cannot watch it.
+    /// Starts to watch a file, and returns its number; returns nil if the system cannot watch it.
     ///
-    /// - Returns: A number for the file. On Linux, all names of a file have the same number.
+    /// On Linux, all names of a file have the same number.
     package func add(_ path: String) -> CInt? {
         let number = croost_watch_file(descriptor, path)
         return number < 0 ? nil : number
     }
 
-    /// Stops watching a file.
     package func remove(_ number: CInt) { croost_unwatch_file(descriptor, number) }
 
     /// Waits until files change, the timeout ends or a signal arrives.

@@ -1,4 +1,3 @@
-/// Hexadecimal text for bytes and numbers.
 package enum Hexadecimal {
     /// The value of each digit in upper or lower case; 255 for every other byte.
     private static let values: [UInt8] = {
@@ -9,7 +8,6 @@ package enum Hexadecimal {
     }()
     private static let upperCaseDigits: StaticString = "0123456789ABCDEF"
 
-    /// Whether a byte is a hexadecimal digit in upper or lower case.
     package static func isDigit(_ byte: UInt8) -> Bool { values[Int(byte)] < 16 }
 
     /// Returns bytes as text, with two lower-case digits for each byte.
@@ -54,10 +52,8 @@ package enum Hexadecimal {
 
     /// Encodes a UUID as 36 characters in upper case.
     ///
-    /// - Parameters:
-    ///   - bytes: The 16 bytes of the UUID.
-    ///   - output: The memory for the text, with room for two digits per byte and four hyphens.
-    /// - Returns: The number of characters: 36, or fewer for fewer than 16 bytes.
+    /// `output` needs room for two digits per byte and four hyphens. Returns the number of
+    /// characters, which is lower for fewer than 16 bytes.
     package static func encodeUUID(
         _ bytes: UnsafeRawBufferPointer, into output: UnsafeMutablePointer<UInt8>
     ) -> Int {

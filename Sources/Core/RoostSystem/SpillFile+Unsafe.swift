@@ -7,7 +7,6 @@ package final class SpillFile {
     private static let namePrefix = ".roost-spill."
     private static let nameSuffix = ".roost-tmp"
 
-    /// Whether a directory entry has the form of a spill file's name.
     package static func isName(_ entry: String) -> Bool {
         guard entry.hasPrefix(namePrefix), entry.hasSuffix(nameSuffix) else { return false }
         let random = entry.dropFirst(namePrefix.count).dropLast(nameSuffix.count)
@@ -19,7 +18,7 @@ package final class SpillFile {
 
     /// Creates an empty file in the first of the directories where this succeeds.
     ///
-    /// - Throws: `ioFailure` or `noSpace`, with a message that names the last directory.
+    /// The error names only the last directory.
     package init(inOneOf directories: [String]) throws(SystemFailure) {
         var failure = SystemFailure(.ioFailure, "Cannot make a temporary file: no directory was given for it.")
         for directory in directories {
@@ -47,12 +46,9 @@ package final class SpillFile {
         close(descriptor)
     }
 
-    /// Appends bytes.
     package func append(_ bytes: [UInt8]) throws(SystemFailure) { try write(bytes, at: byteCount) }
 
-    /// Writes bytes at `offset`, and overwrites existing bytes.
-    ///
-    /// A gap before `offset` reads as zeros.
+    /// Writes bytes at `offset`, over existing bytes; a gap before `offset` reads as zeros.
     package func write(_ bytes: [UInt8], at offset: Int) throws(SystemFailure) {
         var written = 0
         while written < bytes.count {
@@ -100,7 +96,6 @@ package final class SpillFile {
             "Cannot \(what): \(reason).\(full ? " Make room, or set TMPDIR to a larger file system." : "")")
     }
 
-    /// The system's directory for temporary files.
     package static var systemDirectory: String {
         guard let value = getenv("TMPDIR") else { return "/tmp" }
         let path = String(cString: value)

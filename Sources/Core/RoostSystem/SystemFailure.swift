@@ -2,7 +2,6 @@
 ///
 /// RoostCore converts this error to a `StoreError` with the code of the same name.
 package struct SystemFailure: Error, Hashable, Sendable {
-    /// The kinds of failure, for programs.
     package enum Code: Sendable {
         /// The disk, or a quota, is full.
         case noSpace
@@ -12,11 +11,9 @@ package struct SystemFailure: Error, Hashable, Sendable {
         case outOfResources
     }
 
-    /// The kind of failure, for programs.
     package let code: Code
     /// The problem and its remedy, for people.
     package let message: String
 
-    /// Creates an error.
     package init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
 }

@@ -1,4 +1,4 @@
-/// Threads that are started with a system call that reports failures.
+/// Threads whose start can fail with an error.
 ///
 /// Foundation's `Thread` does not report failures, so a caller could wait forever for a thread that
 /// never started.
@@ -17,13 +17,10 @@ package enum SystemThread {
 
     /// Starts a thread that runs `body` and then ends.
     ///
-    /// - Parameters:
-    ///   - name: The name that debuggers show.
-    ///   - stackByteCount: The size of the stack, a multiple of the page size. The unused part of
-    ///     the stack costs only address space.
-    ///   - body: The work.
-    /// - Throws: `outOfResources` if the system cannot start a thread; in this case `body` does not
-    ///   run.
+    /// Debuggers show the name. `stackByteCount` is a multiple of the page size; unused stack costs
+    /// only address space.
+    ///
+    /// - Throws: `outOfResources` if the system cannot start a thread; `body` then does not run.
     package static func start(
         _ name: String, stackByteCount: Int, _ body: @escaping @Sendable () -> Void
     ) throws(SystemFailure) {

@@ -2,18 +2,15 @@ package import RoostJSONText
 
 /// A format for lines of comma-separated values (RFC 4180), or of values with another separator.
 package struct CSVText: Sendable {
-    /// The byte between two values.
     package var separator = UInt8(ascii: ",")
-    /// Whether null in a table of one column is a line with only the separator, instead of an empty
-    /// line, which many readers skip.
+    /// Whether null in a table of one column is written as a separator, because many readers skip
+    /// empty lines.
     package var marksNullLines = false
 
-    /// Creates a format with the given separator, a comma by default.
     package init(separator: UInt8 = UInt8(ascii: ","), marksNullLines: Bool = false) {
         (self.separator, self.marksNullLines) = (separator, marksNullLines)
     }
 
-    /// Returns the header line with the names of the columns.
     package func header(_ names: [String]) -> [UInt8] {
         var text = TextBuffer()
         for (index, name) in names.enumerated() {

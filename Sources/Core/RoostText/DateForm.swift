@@ -1,14 +1,13 @@
 internal import RoostCore
 package import RoostJSONText
 
-/// The form in which dates are written to a text.
 package enum DateForm: String, CaseIterable, Sendable {
     /// `2024-05-01T12:30:00Z`, exact to the last bit.
     case iso
     /// The seconds since 2001-01-01.
     case seconds
 
-    /// Appends a date as JSON: a string or a number.
+    /// Appends a date as JSON.
     ///
     /// A date for which ``DateText/text(_:)`` returns nil is written as a number in both forms.
     package func append(_ seconds: Double, to text: inout TextBuffer) {

@@ -10,19 +10,18 @@ extension JSONTokenReader {
         return withText { DecimalNumber(utf8: $0) }
     }
 
-    /// Decodes the current string from base64 into `bytes`, which must have room for three bytes
-    /// per four characters.
+    /// Decodes the current string; returns the number of bytes, or nil if it is not base64.
     ///
-    /// Decoding is strict: padding is required, and space and extra bits in the last digit are
-    /// refused. Returns the number of bytes, or nil if the string is not base64.
+    /// `bytes` must have room for three bytes per four characters. Padding is required, and space
+    /// and extra bits in the last digit are refused.
     func decodeBase64(into bytes: UnsafeMutableRawBufferPointer) -> Int? {
         guard token == .string else { return nil }
         return withText { Base64.decode($0, into: bytes) }
     }
 
-    /// Decodes the UUID in the current string into `bytes`, which must have 16 bytes.
+    /// Decodes the UUID in the current string; returns false for any other token.
     ///
-    /// Returns false if the current token is not a string that contains a UUID.
+    /// `bytes` must have 16 bytes.
     func decodeUUID(into bytes: UnsafeMutableRawBufferPointer) -> Bool {
         guard token == .string, bytes.count == 16 else { return false }
         return withText { Hexadecimal.decodeUUID($0, into: bytes) }

@@ -7,7 +7,6 @@ package import RoostJSONText
 /// The place is ``Link/order``, and the inverse place is ``Link/inverseOrder``. Trailing places
 /// that are 0 are omitted.
 package enum LinkText {
-    /// Appends one link as an array.
     package static func append(_ link: Link, to text: inout TextBuffer) {
         text.append(UInt8(ascii: "["))
         JSONText.append(link.source, to: &text)
@@ -24,13 +23,9 @@ package enum LinkText {
 
     /// Reads the rest of a link.
     ///
-    /// - Parameters:
-    ///   - reader: A reader at the link's `[`. On return it is at the link's `]`.
-    ///   - relationship: The relationship that owns the links.
-    /// - Returns: The link.
-    /// - Throws: The reader's errors; ``JSONTokenReader/errorCode`` with line, column and
-    ///   relationship for an invalid link: keys below 1, places in an unordered relationship, too
-    ///   few or too many numbers.
+    /// The reader must be at the link's `[`. On return, it is at the link's `]`.
+    ///
+    /// - Throws: The reader's errors; ``JSONTokenReader/errorCode`` for an invalid link.
     package static func read(
         from reader: inout JSONTokenReader, of relationship: ManagedObjectModel.Relationship
     ) throws(StoreError) -> Link {
@@ -58,7 +53,7 @@ package enum LinkText {
             default:
                 guard number == 0 || relationship.inverseIsOrdered else {
                     throw reader.error(
-                        "the inverse of '\(relationship.name)' is not ordered, so its links have no place")
+                        "the inverse of '\(relationship.name)' is not ordered, so a link has no inverse place")
                 }
                 link.inverseOrder = number
             }

@@ -6,15 +6,12 @@ package final class LinkedKeys {
     /// The destination keys, by column and then by the key of the source object.
     private var keys: [[Int64: [Int64]]]
 
-    /// Creates an empty table.
-    ///
-    /// Without to-many columns, ``read(of:from:)`` reads nothing.
     package init(_ columns: RecordColumns) {
         relationships = columns.columns.map(\.relationship)
         keys = Array(repeating: [:], count: relationships.count)
     }
 
-    /// Reads the links of the records of a batch, in one pass for each to-many column.
+    /// Reads the links of a batch's records, in one pass for each to-many column.
     package func read(of batch: RecordBatch, from snapshot: any StoreSnapshot) throws(StoreError) {
         for (column, relationship) in relationships.enumerated() {
             guard let relationship else { continue }
@@ -33,6 +30,5 @@ package final class LinkedKeys {
         }
     }
 
-    /// Returns the destination keys of an object in a column.
     package func keys(_ column: Int, of object: Int64) -> [Int64] { keys[column][object] ?? [] }
 }

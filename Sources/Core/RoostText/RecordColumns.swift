@@ -1,10 +1,7 @@
 package import RoostCore
 
 /// The columns to show for records: properties, and the key, version and entity of each object.
-///
-/// The names are resolved once, for the entity and all its subentities.
 package struct RecordColumns: Sendable {
-    /// One column.
     package struct Column: Sendable {
         enum Content: Sendable {
             case key, version, entity
@@ -12,13 +9,10 @@ package struct RecordColumns: Sendable {
             ///
             /// Nil for entities other than the requested entity and its subentities.
             case field([RecordLayout.Field?])
-            /// The keys of the destinations of a to-many relationship.
-            ///
-            /// Records do not contain these keys.
+            /// The destination keys of a to-many relationship, which records do not contain.
             case links(ManagedObjectModel.Relationship)
         }
 
-        /// The requested name of the column.
         package let name: String
         let content: Content
 
@@ -48,20 +42,15 @@ package struct RecordColumns: Sendable {
     /// The names of the columns that are not properties.
     private static let ownNames = ["id", "version", "entity"]
 
-    /// The columns in the requested order.
     package let columns: [Column]
 
-    /// Resolves the names of columns.
+    /// Resolves the names of columns; nil means ``defaultNames(of:model:)``.
     ///
     /// A name is `id` (the key), `version`, `entity`, an attribute, a relationship or the dotted
     /// path of a composite's element. `album#order` is the place in the ordered inverse of `album`.
     /// As in record texts, a property called `id`, `version` or `entity` has `#value` after its
     /// name.
     ///
-    /// - Parameters:
-    ///   - names: The names; nil for ``defaultNames(of:model:)``.
-    ///   - entity: The entity of the records. Records of its subentities are included.
-    ///   - model: The model that contains the entity.
     /// - Throws: `unknownEntity`; `unknownProperty`, with a hint about the name.
     package init(_ names: [String]?, of entity: EntityName, model: ManagedObjectModel) throws(StoreError) {
         let resolved = try model.requireEntity(entity)
@@ -74,8 +63,8 @@ package struct RecordColumns: Sendable {
 
     /// Returns the names of the columns that are shown by default.
     ///
-    /// The names are `id`, then `entity` if the entity has subentities, then the attributes and
-    /// to-one relationships. Inherited properties come before the entity's own.
+    /// These are `id`, then `entity` if the entity has subentities, then the attributes and to-one
+    /// relationships. Inherited properties come before the entity's own.
     package static func defaultNames(of entity: ManagedObjectModel.Entity, model: ManagedObjectModel) -> [String] {
         var names = entity.hasSubentities ? ["id", "entity"] : ["id"]
         var line = [entity]

@@ -7,9 +7,7 @@ internal import RoostCore
 final class RecordDraft {
     /// The range in `tail` of a value of variable width.
     private struct Part {
-        /// The ``RecordDraft/stamp`` of the record to which the part belongs.
-        ///
-        /// Parts of earlier records are ignored.
+        /// The ``RecordDraft/stamp`` of the part's record; parts of earlier records are ignored.
         var stamp = 0
         var start = 0
         var count = 0
@@ -23,15 +21,11 @@ final class RecordDraft {
     @exclusivity(unchecked) private var tail: UnsafeMutableRawBufferPointer
     @exclusivity(unchecked) private var tailByteCount = 0
     @exclusivity(unchecked) private var parts: [Part]
-    /// The number of the current record.
-    ///
-    /// ``begin(_:)`` increments it.
+    /// The number of the current record, which ``begin(_:)`` increments.
     @exclusivity(unchecked) private(set) var stamp = 0
     @exclusivity(unchecked) private var layout: RecordLayout?
 
-    /// Creates a draft.
-    ///
-    /// - Parameter layouts: The layouts of all records that will be built.
+    /// Creates a draft for records with the given layouts.
     init(_ layouts: [RecordLayout]) {
         record = .allocate(byteCount: 4096, alignment: 16)
         tail = .allocate(byteCount: 4096, alignment: 16)
@@ -61,7 +55,7 @@ final class RecordDraft {
         clearNull(field.index)
     }
 
-    /// Sets a reference that contains the key of the destination and the number of its entity.
+    /// Sets a reference: the key of the destination and the number of its entity.
     func set(key: Int64, entity: Int, field: borrowing RecordLayout.Field) {
         record.storeBytes(
             of: UInt32(truncatingIfNeeded: entity).littleEndian, toByteOffset: field.byteOffset + 8, as: UInt32.self)
@@ -90,8 +84,8 @@ final class RecordDraft {
 
     /// Sets a field of variable width to the bytes that `body` writes.
     ///
-    /// `body` returns the number of bytes, or nil. For nil, this method returns false and the field
-    /// does not change.
+    /// `body` returns the number of bytes. If it returns nil, this method returns false and does
+    /// not change the field.
     func setBytes(
         _ field: borrowing RecordLayout.Field, atMost count: Int, _ body: (UnsafeMutableRawBufferPointer) -> Int?
     ) -> Bool {
@@ -104,7 +98,6 @@ final class RecordDraft {
         return true
     }
 
-    /// Sets a field of variable width to a copy of the given bytes.
     @inline(__always)
     func setBytes(_ bytes: UnsafeRawBufferPointer, field: borrowing RecordLayout.Field) {
         if tail.count - tailByteCount < bytes.count {
@@ -117,7 +110,6 @@ final class RecordDraft {
         clearNull(field.index)
     }
 
-    /// Whether the field has not been set yet.
     func isNull(_ field: borrowing RecordLayout.Field) -> Bool {
         record[RecordLayout.Header.bitmap + field.index >> 3] & (1 << UInt8(field.index & 7)) != 0
     }

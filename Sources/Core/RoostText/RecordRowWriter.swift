@@ -1,16 +1,14 @@
 package import RoostCore
 package import RoostJSONText
 
-/// A writer of selected columns of records: as JSON objects, as CSV lines, or as single values.
+/// A writer of selected columns of records: as JSON objects, CSV lines or single values.
 ///
 /// Values are written without loss, as by ``RecordTextWriter``.
 package struct RecordRowWriter {
-    /// The columns to write.
     package let columns: RecordColumns
     /// The keys of destination objects for the to-many columns.
     ///
-    /// Before writing the records of a batch, the caller must call ``LinkedKeys/read(of:from:)``
-    /// for that batch.
+    /// Before writing a batch, the caller must call ``LinkedKeys/read(of:from:)`` for that batch.
     package let linkedKeys: LinkedKeys
     private let writer: RecordTextWriter
     private let model: ManagedObjectModel
@@ -21,12 +19,7 @@ package struct RecordRowWriter {
 
     /// Creates a writer.
     ///
-    /// - Parameters:
-    ///   - columns: The columns.
-    ///   - names: The names of the columns in the text; nil for the names in `columns`.
-    ///   - model: The model of the records.
-    ///   - dates: The form of dates.
-    ///   - csv: The format of CSV lines.
+    /// If `names` is nil, the text has the names in `columns`.
     package init(
         _ columns: RecordColumns, names: [String]? = nil, model: ManagedObjectModel, dates: DateForm = .seconds,
         csv: CSVText = CSVText()
@@ -48,9 +41,7 @@ package struct RecordRowWriter {
 
     // MARK: JSON
 
-    /// Appends the columns of a record as a JSON object on one line, without a line break.
-    ///
-    /// A null value is written as `null`.
+    /// Appends the columns of a record as a JSON object, without a line break.
     ///
     /// - Throws: `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does. After an error
     ///   the text is unchanged.
@@ -91,7 +82,6 @@ package struct RecordRowWriter {
         }
     }
 
-    /// Appends the keys of a to-many column as an array.
     private func appendKeys(_ column: Int, of record: RecordReader, to text: inout TextBuffer) {
         text.append(UInt8(ascii: "["))
         for (index, key) in linkedKeys.keys(column, of: record.key).enumerated() {
@@ -103,13 +93,11 @@ package struct RecordRowWriter {
 
     // MARK: CSV
 
-    /// Appends the header line with the names of the columns.
     package func appendCSVHeader(to text: inout TextBuffer) { text.append(contentsOf: header) }
 
     /// Appends the columns of a record as a CSV line (RFC 4180, but ended by a line feed).
     ///
-    /// Values are written as by ``appendText(_:of:to:)``, in quotes only if necessary. A null value
-    /// is an empty cell. An empty text is `""`.
+    /// A null value is an empty cell. An empty text is `""`.
     ///
     /// - Throws: `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does. After an error
     ///   the text is unchanged.
@@ -133,7 +121,7 @@ package struct RecordRowWriter {
     /// Appends the value of a column as plain text: a string unchanged, other values as in JSON but
     /// without quotes.
     ///
-    /// - Returns: Whether the value is not null. For null, appends nothing.
+    /// - Returns: False for null, which appends nothing.
     /// - Throws: `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does.
     package func appendText(
         _ column: Int, of record: RecordReader, to text: inout TextBuffer

@@ -12,7 +12,7 @@ enum RecordText {
         reservedKeys.contains(field.name) ? field.name + "#value" : field.name
     }
 
-    /// Returns a description, for messages, of the expected text for a property of the given kind.
+    /// Returns a description of a property's expected text for messages.
     static func expectation(_ kind: RecordLayout.Field.Kind) -> String {
         switch kind {
         case .integer16: "a whole number from -32768 to 32767"

@@ -2,9 +2,7 @@ internal import RoostCore
 internal import RoostJSONText
 
 extension RecordTextReader {
-    /// Reads the value of a field into the draft.
-    ///
-    /// The current token of the reader is the value's first token.
+    /// Reads a field's value into the draft; the reader is at the value's first token.
     func readValue(
         of field: borrowing RecordLayout.Field, header: Header, from reader: inout JSONTokenReader
     ) throws(StoreError) {
@@ -53,9 +51,8 @@ extension RecordTextReader {
         return true
     }
 
-    /// Reads `Entity/key`.
-    ///
-    /// Returns false for any other text, and for an entity that the field cannot refer to.
+    /// Reads `Entity/key`; returns false for other text and for an entity that the field cannot
+    /// refer to.
     func readReference(_ field: borrowing RecordLayout.Field, text: UnsafeRawBufferPointer) -> Bool {
         guard let slash = text.lastIndex(of: UInt8(ascii: "/")),
             let entity = entityNames.index(of: UnsafeRawBufferPointer(rebasing: text[..<slash])),

@@ -4,19 +4,14 @@ internal import RoostSystem
 
 extension RecordTextReader {
     /// Reads the next records of an array while their text has exactly the format of
-    /// ``RecordTextWriter``: each record on its own line, properties in order, strings without
-    /// escapes.
+    /// ``RecordTextWriter``.
     ///
-    /// This method is faster than reading token by token. It stops before the first record that has
-    /// another format or a composite, is invalid, or is not completely in the reader's buffer. The
-    /// caller continues there with ``JSONTokenReader/nextElement()``. So calling this method
-    /// changes neither values nor errors.
+    /// This is faster than reading token by token, and changes neither values nor errors. Reading
+    /// stops before the first record that has another format or a composite, is invalid, or is not
+    /// completely in the reader's buffer. The caller continues there with
+    /// ``JSONTokenReader/nextElement()``.
     ///
-    /// - Parameters:
-    ///   - entity: The number of the records' entity, which is not abstract.
-    ///   - reader: A reader after an element of the array, or after its `[`. On return it is after
-    ///     the last record that was read.
-    ///   - batch: A batch of the reader's model. Reading stops when the batch is full.
+    /// `entity` must not be abstract. The reader must be after the array's `[` or after an element.
     package mutating func readWritten(
         _ entity: Int, from reader: inout JSONTokenReader, into batch: inout RecordBatch
     ) {
@@ -55,9 +50,7 @@ extension RecordTextReader {
         return true
     }
 
-    /// Reads the value of a field into the draft.
-    ///
-    /// Returns false for text in another format.
+    /// Reads a field's value into the draft; returns false for text in another format.
     @inline(__always)
     private func read(
         _ step: RecordTextWriter.Step, field: borrowing RecordLayout.Field, from text: inout WrittenTextScanner
@@ -93,7 +86,6 @@ extension RecordTextReader {
         return true
     }
 
-    /// Reads the value of a field of a less common type.
     private func readOther(
         _ step: RecordTextWriter.Step, field: borrowing RecordLayout.Field, from text: inout WrittenTextScanner
     ) -> Bool {

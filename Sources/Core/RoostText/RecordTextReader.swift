@@ -3,17 +3,17 @@ internal import RoostJSONText
 
 /// A reader of records from JSON objects that ``RecordTextWriter`` or a person wrote.
 ///
-/// If `entity` is present, it must be the first member. The other members may be in any order. `id`
-/// is required. `version` is optional and 1 by default. A missing property is null. The reader
-/// reuses its memory, so reading most values allocates nothing.
+/// If `entity` is present, it must be the first member; the other members may be in any order. `id`
+/// is required. `version` is 1 by default. A missing property is null. Reading most values
+/// allocates nothing.
 ///
-/// Use it from one thread at a time.
+/// Use the reader from one thread at a time.
 package struct RecordTextReader {
     /// The keys of a record or of a composite in it.
     ///
     /// For each key, `members` contains the index of a field or one of the constants below.
     ///
-    /// The type is a class, because finding a key must not copy the tables.
+    /// The type is a class, so that finding a key does not copy the tables.
     final class Node {
         static let id = -1
         static let version = -2
@@ -24,10 +24,9 @@ package struct RecordTextReader {
         // Accesses cannot overlap, because only one thread uses a node.
         /// For each key, the number of the last record that contained the key.
         @exclusivity(unchecked) fileprivate var stamps: [Int]
-        /// For each key, the index of the key that followed it last time, as a guess for the next
-        /// record.
+        /// For each key, the index of the key that followed it last time, as a guess.
         ///
-        /// The last element is the guess for the first key of an object.
+        /// The last element is the guess for an object's first key.
         @exclusivity(unchecked) fileprivate var followers: [Int]
 
         init(_ names: [String], members: [Int]) {
@@ -37,14 +36,10 @@ package struct RecordTextReader {
             followers = Array(repeating: 0, count: names.count + 1)
         }
 
-        /// Finds the key at the reader's current token, and stores it as the follower of the
-        /// previous key.
+        /// Finds the key at the reader's current token, and stores it as the follower of
+        /// `previous`.
         ///
-        /// - Parameters:
-        ///   - reader: A reader at the key.
-        ///   - previous: The index of the previous key. For the first key of an object, the number
-        ///     of the node's keys.
-        /// - Returns: The index of the key; nil for an unknown key.
+        /// For an object's first key, `previous` is the number of the node's keys.
         fileprivate func index(of reader: borrowing JSONTokenReader, after previous: Int) -> Int? {
             reader.withText { key in
                 let guess = followers[previous]
@@ -61,14 +56,14 @@ package struct RecordTextReader {
         let layout: RecordLayout
         /// The node of the record itself, followed by those of its composites.
         let nodes: [Node]
-        /// For each field, the index of its node if the field is a composite; 0 otherwise.
+        /// For each field, the index of its node; 0 if the field is not a composite.
         let nodeOfField: [Int]
 
         init(_ layout: RecordLayout) {
             self.layout = layout
             let fields = layout.fields
-            // The node of the record has keys for the elements of composites too. If a composite is
-            // null, its elements are written in the record itself, with dotted paths.
+            // If a composite is null, its elements are written in the record itself, with dotted paths. So the record's
+            // node has keys for them.
             var nodes = [
                 Node(
                     RecordText.reservedKeys + fields.map(RecordText.key),
@@ -96,7 +91,6 @@ package struct RecordTextReader {
     let written: RecordTextWriter
     let draft: RecordDraft
 
-    /// Creates a reader of the records of a model.
     package init(model: ManagedObjectModel) {
         self.model = model
         entityNames = JSONNameTable(model.entities.map(\.name.text))
@@ -105,21 +99,15 @@ package struct RecordTextReader {
         draft = RecordDraft(model.entities.map(\.layout))
     }
 
-    /// Returns the number of the entity whose name is the reader's current string or key; nil for
-    /// an unknown name.
+    /// Returns the number of the entity that the reader's current string or key names, or nil.
     package func entity(_ reader: borrowing JSONTokenReader) -> Int? { reader.index(in: entityNames) }
 
-    /// Reads a record and appends it to a batch.
+    /// Reads an object as a record of `entity`, which must not be abstract, and appends it to a
+    /// batch.
     ///
-    /// - Parameters:
-    ///   - entity: The number of the record's entity, which is not abstract.
-    ///   - reader: A reader before the object. On return it is after the object.
-    ///   - batch: A batch of the reader's model.
     /// - Throws: The token reader's errors; `limitExceeded`; ``JSONTokenReader/errorCode`` for an
-    ///   unknown or repeated property, a value of the wrong type or out of range, or an object
-    ///   without `id`. The message contains line, column, entity, id (if read already) and
-    ///   property, and for an unknown property a similar name, if any. After an error the batch is
-    ///   unchanged.
+    ///   unknown or repeated property, a wrong value, or a missing `id`. The message contains the
+    ///   position, the record and the property. After an error the batch is unchanged.
     package mutating func read(
         _ entity: Int, from reader: inout JSONTokenReader, into batch: inout RecordBatch
     ) throws(StoreError) {
@@ -129,11 +117,6 @@ package struct RecordTextReader {
 
     /// Reads the members of a record whose `{`, and possibly `entity`, have been read.
     ///
-    /// - Parameters:
-    ///   - entity: The number of the record's entity, which is not abstract.
-    ///   - reader: A reader before a key or the end of the object. On return it is after the
-    ///     object.
-    ///   - batch: A batch of the reader's model.
     /// - Throws: The errors of ``read(_:from:into:)``.
     package mutating func readMembers(
         _ entity: Int, from reader: inout JSONTokenReader, into batch: inout RecordBatch
@@ -159,11 +142,10 @@ package struct RecordTextReader {
         var key: Int64?
         var version: UInt32 = 1
 
-        /// A description of the record for messages.
         var description: String { key.map { "\(ObjectID(entity, key: $0))" } ?? "a record of '\(entity)'" }
     }
 
-    /// Reads the members of a record, or of a composite in it, up to the end of the object.
+    /// Reads members up to the end of the object.
     ///
     /// The nesting of the model's composites limits the recursion, whatever the text contains.
     private mutating func readMembers(
@@ -189,9 +171,7 @@ package struct RecordTextReader {
         }
     }
 
-    /// Reads a value that is not null.
-    ///
-    /// The current token of the reader is the value's first token.
+    /// Reads a value that is not null; the reader is at the value's first token.
     private mutating func readProperty(
         _ field: borrowing RecordLayout.Field, plan: Plan, header: inout Header, from reader: inout JSONTokenReader
     ) throws(StoreError) {
@@ -204,13 +184,13 @@ package struct RecordTextReader {
         try readMembers(of: plan.nodes[plan.nodeOfField[field.index]], plan: plan, header: &header, from: &reader)
     }
 
-    /// Reads a member that is not a property.
     private func readHeader(
         _ member: Int, header: inout Header, from reader: inout JSONTokenReader
     ) throws(StoreError) {
         guard member != Node.entity else {
             throw reader.error(
-                "\"entity\" of \(header.description) is unexpected; only a line of a dump has it, as its first key")
+                "\"entity\" of \(header.description) is unexpected; only a line of a dump has this key, as the first key of the line"
+            )
         }
         _ = try reader.next()
         if member == Node.id {
@@ -243,8 +223,7 @@ package struct RecordTextReader {
     ) -> StoreError {
         let expected = RecordText.expectation(field.kind)
         let what = "property '\(field.name)' of \(header.description)"
-        // If a token has the right kind but the wrong content, the message must describe the
-        // content.
+        // A token of the right kind can have wrong content, so the message must describe the content.
         let found =
             switch field.kind {
             case .integer16, .integer32, .integer64, .order, .reference: reader.tokens.descriptionOfWrongInteger

@@ -2,9 +2,7 @@ internal import RoostCore
 internal import RoostJSONText
 
 extension RecordTextWriter {
-    /// Appends the value of a field; the value must not be null.
-    ///
-    /// A composite is written as an object of its elements.
+    /// Appends the value of a field that is not null; a composite is an object of its elements.
     func appendWhole(
         _ field: RecordLayout.Field, record: RecordReader, to text: inout TextBuffer
     ) throws(StoreError) {
@@ -15,7 +13,7 @@ extension RecordTextWriter {
         text.removeSubrange(start..<start + member.prefix.count)
     }
 
-    /// Returns the member for a field, which may be nested in composites at any depth.
+    /// Returns the member for a field, at any depth of composites.
     private static func member(_ field: RecordLayout.Field, among members: [Member]) -> Member? {
         for member in members {
             if member.field == field { return member }

@@ -4,8 +4,7 @@ internal import RoostJSONText
 extension RecordTextWriter {
     /// Appends every member that is not null, each with its comma and key.
     ///
-    /// This method writes the most common kinds of values itself, and calls ``append(_:of:to:)``
-    /// for the others.
+    /// The most common kinds of values are written here, the others by ``append(_:of:to:)``.
     func appendMembers(
         of plan: Plan, record: RecordReader, to text: inout TextBuffer
     ) throws(StoreError) {
@@ -60,7 +59,7 @@ extension RecordTextWriter {
         T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: type))
     }
 
-    /// Returns the bytes of a step's value, which is in the tail.
+    /// Returns a step's value, which is in the tail.
     @inline(__always)
     private static func tail(_ step: Step, bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         let start = step.startOffset.map { Int(load(bytes, offset: $0, as: UInt32.self)) } ?? 0

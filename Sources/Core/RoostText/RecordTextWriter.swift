@@ -4,7 +4,7 @@ package import RoostJSONText
 /// A writer of records as JSON text: one object on one line for each record.
 ///
 /// The text contains every value exactly. If dates are in seconds, ``RecordTextReader`` reads the
-/// text as a record with the same bytes. An example: `{"id": 7, "version": 2, "title": "Blue"}`.
+/// same bytes back. An example: `{"id": 7, "version": 2, "title": "Blue"}`.
 ///
 /// - The entity (if requested), the key and the version come first, then every property that is not
 ///   null, in the order of names.
@@ -24,14 +24,14 @@ package import RoostJSONText
 package struct RecordTextWriter: Sendable {
     // Loops over members use spans, which avoid copies and reference counting.
 
-    /// The precomputed data for writing the records of an entity.
+    /// The precomputed data for writing an entity's records.
     final class Plan: Sendable {
         /// The beginning of an object ID: `"Track/`.
         let idPrefix: [UInt8]
         /// The beginning of a record that contains its entity: `{"entity": "Track", "id": `.
         let head: [UInt8]
         let members: [Member]
-        /// The members in the form that ``RecordTextWriter/appendMembers(of:record:to:)`` uses.
+        /// The members in the form for ``RecordTextWriter/appendMembers(of:record:to:)``.
         let steps: [Step]
         /// The joined prefixes of all members.
         let prefixes: [UInt8]
@@ -62,16 +62,17 @@ package struct RecordTextWriter: Sendable {
 
     /// A member without references, so that copying it costs no reference counting.
     struct Step {
-        /// The kind that decides how the loop over steps writes the value.
+        /// The field's kind; `composite` for a date that is not written in seconds.
         ///
-        /// It is the field's kind, except for a date in a form that the loop cannot write.
+        /// The loop over steps writes dates only in seconds, and calls the general method for
+        /// composites.
         let kind: RecordLayout.Field.Kind
         /// The bit of the field in the bitmap of nulls, and the offset of its byte.
         let nullBit: UInt8
         let nullOffset: Int
         let byteOffset: Int
-        /// The offset of the slot that contains the end of the previous value in the tail; nil for
-        /// the tail's first value and for values of fixed size.
+        /// The offset of the slot with the end of the previous value in the tail; nil for the
+        /// tail's first value and for fixed sizes.
         let startOffset: Int?
         /// The offset of the tail, which contains the values of variable size.
         let tailOffset: Int
@@ -80,8 +81,6 @@ package struct RecordTextWriter: Sendable {
 
         init(_ member: Member, layout: RecordLayout, prefixStart: Int, dates: DateForm) {
             let field = member.field
-            // The loop itself writes dates only in seconds; `composite` makes it call the general
-            // method.
             kind = field.kind == .date && dates != .seconds ? .composite : field.kind
             nullBit = 1 << UInt8(field.index & 7)
             nullOffset = RecordLayout.Header.bitmap + field.index >> 3
@@ -111,9 +110,7 @@ package struct RecordTextWriter: Sendable {
         }
     }
 
-    /// An element of a composite, as a member of the record.
-    ///
-    /// Only the elements of a null composite are written in this form.
+    /// An element of a null composite, written as a member of the record.
     struct Element: Sendable {
         let composite: RecordLayout.Field
         let member: Member
@@ -123,7 +120,7 @@ package struct RecordTextWriter: Sendable {
             self.member = Member(member.field, key: member.field.name, elements: member.elements)
         }
 
-        /// Returns the elements of a composite and, recursively, of the composites in it.
+        /// Returns the elements of a composite, recursively.
         static func elements(of member: Member) -> [Element] {
             member.elements.flatMap { [Element($0, of: member.field)] + elements(of: $0) }
         }
@@ -132,9 +129,7 @@ package struct RecordTextWriter: Sendable {
     let plans: [Plan]
     let dates: DateForm
 
-    /// Creates a writer of the records of a model.
-    ///
-    /// Only texts with dates in seconds can be read back.
+    /// Creates a writer; only texts with dates in seconds can be read back.
     package init(model: ManagedObjectModel, dates: DateForm = .seconds) {
         self.dates = dates
         plans = model.entities.map { entity in
@@ -142,7 +137,7 @@ package struct RecordTextWriter: Sendable {
         }
     }
 
-    /// Returns a member for each field directly below a composite or the record, ordered by name.
+    /// Returns the members directly below a composite or the record, ordered by name.
     private static func members(of layout: RecordLayout, below composite: RecordLayout.Field?) -> [Member] {
         let prefix = composite.map { $0.name + "." } ?? ""
         let fields = layout.fields.filter { field in
@@ -157,13 +152,8 @@ package struct RecordTextWriter: Sendable {
 
     /// Appends a record as an object, without a line break.
     ///
-    /// - Parameters:
-    ///   - record: The record.
-    ///   - entityKey: Whether the object begins with `"entity": "<name>"`.
-    ///   - text: The text to append to.
-    /// - Throws: `corrupted`, naming the object, for a value that cannot be written: invalid UTF-8,
-    ///   a decimal that is not canonical, a reference to an entity that does not exist. After an
-    ///   error the text is unchanged.
+    /// - Throws: `corrupted`, naming the object, for invalid UTF-8, a decimal that is not
+    ///   canonical, or a reference to an unknown entity. After an error the text is unchanged.
     package func append(_ record: RecordReader, entityKey: Bool = false, to text: inout TextBuffer) throws(StoreError) {
         let start = text.count
         let plan = plans[record.entityNumber]
@@ -186,9 +176,7 @@ package struct RecordTextWriter: Sendable {
         text.append(UInt8(ascii: "}"))
     }
 
-    /// Appends a member with its comma and key.
-    ///
-    /// Appends nothing for a null value.
+    /// Appends a member with its comma and key; appends nothing for a null value.
     func append(_ member: borrowing Member, of record: RecordReader, to text: inout TextBuffer) throws(StoreError) {
         guard !record.isNull(member.field) else { return }
         text.append(contentsOf: member.prefix)

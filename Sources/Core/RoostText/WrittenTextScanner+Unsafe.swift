@@ -4,11 +4,10 @@ internal import RoostSystem
 
 /// A scanner of values in text with exactly the format of ``RecordTextWriter``.
 ///
-/// Every mutating method moves past the text that it has read. It returns nil or false, and does
-/// not move, if the text has another format, is invalid, or continues after the end of the buffer.
-/// A number that is cut off at the end of the buffer is still read, but skipping the text that must
-/// follow it then fails. After a failure, a ``JSONTokenReader`` reads the record again and reports
-/// any problem.
+/// Every mutating method moves past the text that it reads. It returns nil or false, without
+/// moving, if the text has another format, is invalid, or is cut off by the end of the buffer. A
+/// cut-off number is read, but skipping the text after it then fails. After a failure, a
+/// ``JSONTokenReader`` reads the record again and reports any problem.
 struct WrittenTextScanner {
     // SAFETY: as in `JSONTokenizer`, the bytes up to `end` exist, the byte at `end` is 0, and eight
     // bytes from `end` on can be loaded. No value contains a byte 0, so loops over bytes end
@@ -21,9 +20,7 @@ struct WrittenTextScanner {
         self.end = end
     }
 
-    /// Skips the given bytes.
-    ///
-    /// Returns false if other bytes are next.
+    /// Skips the given bytes; returns false if other bytes are next.
     @inline(__always)
     mutating func skip(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard end - place >= bytes.count, let start = bytes.baseAddress, memcmp(place, start, bytes.count) == 0 else {
@@ -33,9 +30,6 @@ struct WrittenTextScanner {
         return true
     }
 
-    /// Skips the given text.
-    ///
-    /// Returns false if other text is next.
     @inline(__always)
     mutating func skip(_ text: StaticString) -> Bool {
         skip(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
@@ -97,7 +91,6 @@ struct WrittenTextScanner {
         return value
     }
 
-    /// Reads any JSON number as the nearest float.
     @inline(never)
     mutating func float() -> Float? {
         guard let text = number(), let value = JSONNumbers.float(text) else { return nil }
@@ -105,7 +98,7 @@ struct WrittenTextScanner {
         return value
     }
 
-    /// Returns the bytes of the JSON number at `place`, without moving; nil for any other text.
+    /// Returns the bytes of the JSON number at `place`, without moving, or nil.
     private func number() -> UnsafeRawBufferPointer? {
         var next = place
         func digits() -> Int {
@@ -129,7 +122,7 @@ struct WrittenTextScanner {
         return UnsafeRawBufferPointer(start: place, count: next - place)
     }
 
-    /// Reads a string without escapes; returns nil for any other text.
+    /// Reads a string without escapes; returns nil for other text.
     @inline(__always)
     mutating func string() -> UnsafeRawBufferPointer? {
         guard place[0] == UInt8(ascii: "\"") else { return nil }
@@ -154,9 +147,7 @@ struct WrittenTextScanner {
         return text
     }
 
-    /// Reads a string up to the next quote, without checks.
-    ///
-    /// The caller must validate the bytes.
+    /// Reads a string up to the next quote; the caller must validate the bytes.
     @inline(__always)
     mutating func quoted() -> UnsafeRawBufferPointer? {
         guard place[0] == UInt8(ascii: "\""), let quote = memchr(place + 1, 0x22, end - place - 1) else { return nil }

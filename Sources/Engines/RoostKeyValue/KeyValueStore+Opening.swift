@@ -4,11 +4,12 @@ extension KeyValueStore {
     /// Writes an empty store into an empty storage and opens it.
     ///
     /// If an error is thrown, the storage is closed.
+    ///
     /// - Parameters:
     ///   - storage: An empty storage, which the store owns from here on.
-    ///   - type: The registered type of the store. The name of the type is written into the store.
-    ///   - location: The location of the store, for messages and for temporary files of large
-    ///     loads. If the store is a file, these files are beside it.
+    ///   - type: The registered type of the store, whose name is written into the store.
+    ///   - location: The location for messages and for temporary files of large loads. If the store
+    ///     is a file, these files are beside it.
     ///   - model: The model to embed.
     ///   - options: Identity, user metadata, timeout and history.
     /// - Throws: `alreadyExists` if the storage contains a store, `limitExceeded` if the model has
@@ -47,13 +48,14 @@ extension KeyValueStore {
     /// Writes nothing, unless the options turn the history on or off, or limit it.
     ///
     /// If an error is thrown, the storage is closed.
+    ///
     /// - Parameters:
     ///   - storage: The storage, which the store owns from here on.
     ///   - type: The type that the store must have.
-    ///   - location: The location of the store, for messages and for temporary files.
+    ///   - location: The location for messages and for temporary files.
     ///   - options: The required model, the timeout and other options.
-    /// - Throws: `notAStore`, `unsupportedVersion`, `corrupted`; `modelMismatch` if the options
-    ///   name a model that is not compatible.
+    /// - Throws: `notAStore`, `unsupportedVersion`, `corrupted`; `modelMismatch` for a model in the
+    ///   options that is not compatible.
     public convenience init(
         opening storage: any OrderedKeyValueStorage, type: any PersistentStoreType, location: StoreLocation,
         options: StoreOptions
@@ -69,7 +71,7 @@ extension KeyValueStore {
             guard keyLimit <= storage.maximumKeyByteCount else {
                 throw StoreError(
                     .unsupportedVersion,
-                    "The store '\(location)' has keys of up to \(keyLimit) bytes; this storage takes \(storage.maximumKeyByteCount)."
+                    "The store '\(location)' has keys of up to \(keyLimit) bytes, but this storage accepts at most \(storage.maximumKeyByteCount)."
                 )
             }
             _ = try MetaSpace.readTally(metadata.model, reader: reader)
@@ -92,7 +94,7 @@ extension KeyValueStore {
         return try MetaSpace.readMetadata(reader, of: storage, type: type.name, location: location)
     }
 
-    /// Closes the storage of a store that could not be created or opened, and returns the reason.
+    /// Closes the storage of a store that could not be created or opened, and returns `cause`.
     private static func closing(_ storage: any OrderedKeyValueStorage, after cause: StoreError) -> StoreError {
         // An error of closing would say less than `cause`, so it is ignored.
         try? storage.close()

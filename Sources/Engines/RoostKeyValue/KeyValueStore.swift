@@ -1,27 +1,21 @@
 internal import Dispatch
 public import RoostCore
 
-/// A persistent store on any ordered key-value storage: the engine for memory, LMDB and other
-/// storages with ordered keys.
+/// A persistent store on any ordered key-value storage, such as memory or LMDB.
 ///
 /// FORMAT.md describes all keys and values. A backend provides the storage and a
 /// `PersistentStoreType` that opens and creates these stores.
 public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
-    /// The state that changes while a store is open.
     struct State {
         var isClosed = false
-        /// Keys that are reserved in the storage and not yet given to callers, by the number of the
-        /// hierarchy's root.
+        /// Reserved keys that callers have not received, by the number of the hierarchy's root.
         var blocks: [Int: KeyBlock] = [:]
-        /// The bulk load in progress, if any.
         var load: Load?
         /// The error that made the contents of the storage unusable.
         var failure: StoreError?
     }
 
-    /// A bulk load in progress.
-    ///
-    /// During the load, no keys are taken from blocks in memory.
+    /// A bulk load in progress, during which no keys are taken from blocks in memory.
     struct Load {
         /// The only loader that can end the load.
         let loader: ObjectIdentifier
@@ -38,9 +32,7 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
     /// Whether all changes throw `readOnly`.
     public let isReadOnly: Bool
 
-    /// The listeners for commits.
     package let commitFeed: CommitFeed
-    /// The storage's signal of commits.
     package let commitSignal: (any CommitSignal)?
     let storage: any OrderedKeyValueStorage
     let plan: StorePlan
@@ -75,8 +67,7 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
     ///
     /// Never waits for a writer.
     public func snapshot() throws(StoreError) -> any StoreSnapshot {
-        // The blocks are read before the storage. So keys that callers get between the two reads do
-        // not count as used.
+        // The blocks are read first, so that keys given to callers before the second read do not count as used.
         let (blocks, hidesContents) = state.withLock { ($0.blocks, $0.load?.isInParts ?? false) }
         let reader = try read()
         return KeyValueSnapshot(
@@ -108,8 +99,7 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     func requireOpen() throws(StoreError) {
-        // Each read calls this function, so nothing is copied out of the lock unless there is an
-        // error.
+        // Each read calls this function, so nothing is copied out of the lock without an error.
         guard state.withLock({ $0.isClosed || $0.failure != nil }) else { return }
         let (isClosed, failure) = state.withLock { ($0.isClosed, $0.failure) }
         if isClosed { throw StoreError(.closed, "The store '\(location)' was closed.") }
@@ -123,8 +113,7 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
 
     /// Takes the writer lock of an unpublished store, and waits until a load in parts has ended.
     ///
-    /// Such a load releases the storage's own lock between two parts, but holds this lock. In a
-    /// published store, the method does nothing.
+    /// Such a load releases the storage's own lock between two parts, but holds this lock.
     func takePartsPlace() throws(StoreError) {
         guard let partsPlace else { return }
         // A timeout above one year, or of NaN seconds, becomes one year.
@@ -136,7 +125,7 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
 
     func leavePartsPlace() { partsPlace?.signal() }
 
-    /// Writes to the storage in one transaction, after any load in parts has ended.
+    /// Writes in one transaction, after any load in parts has ended.
     func write<Result: Sendable>(_ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result) throws(StoreError)
         -> Result
     {
@@ -151,9 +140,7 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
     }
 }
 
-/// A view that shows only metadata.
-///
-/// Snapshots use this view while a bulk load into the store commits in parts.
+/// A view that shows only metadata, for snapshots during a load in parts.
 final class HiddenContentsReader: KeyValueReader {
     private let base: any KeyValueReader
 

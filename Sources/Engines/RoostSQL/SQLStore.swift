@@ -4,9 +4,8 @@ internal import RoostSystem
 /// A persistent store in an SQL database: the engine of all SQL backends.
 ///
 /// The database has a table for each entity hierarchy, with a column for each attribute and each
-/// to-one relationship. Users and other tools can thus read the data. If another tool changes a
-/// row, the row no longer matches its checksum. Such a row counts as damaged unless
-/// ``acceptsChanges`` is true.
+/// to-one relationship. Users and other tools can thus read the data. A row that another tool
+/// changed does not match its checksum. It counts as damaged unless ``acceptsChanges`` is true.
 public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore, CommitReportingStore {
     /// The registered type of the store.
     public let type: any PersistentStoreType
@@ -17,9 +16,8 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
     /// Whether all changes throw `readOnly`.
     public let isReadOnly: Bool
 
-    /// The listeners for commits.
     package let commitFeed: CommitFeed
-    /// The signal that notifies other processes of commits, or nil if the database has none.
+    /// The signal that notifies other processes of commits, or nil.
     package let commitSignal: (any CommitSignal)?
     let database: any SQLDatabase
     /// The database if several transactions can write at once; otherwise nil.
@@ -30,7 +28,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
     let historyClock: (@Sendable () -> Int64)?
     /// The time during which a transaction is repeated after a conflict with another writer.
     private let timeoutSeconds: Double
-    /// The difference from the old tables while the store's model is being changed; otherwise nil.
+    /// The difference from the old tables while the model is being changed; otherwise nil.
     let difference: SQLSchemaDifference?
     let state: Mutex<State>
     /// Whether objects that another program changed are read and updated without an error.
@@ -40,15 +38,11 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         var isClosed = false
         /// The error that made the database unusable, or nil.
         var failure: StoreError?
-        /// Keys that are reserved in the database and not yet given to callers, by position in the
-        /// schema's object tables.
+        /// Keys that are reserved in the database but not yet given to callers, by object table.
         var reservedKeys: [Range<Int64>]
-        /// The number of keys to reserve next, by position in the schema's object tables.
+        /// The number of keys to reserve next, by object table.
         var nextBlockCount: [Int64]
-        /// Lower bounds of the last keys in the database, by position in the schema's object
-        /// tables.
-        ///
-        /// The bounds never decrease.
+        /// Lower bounds of the last keys in the database, by object table; they never decrease.
         var recordedLastKeys: [Int64]
         /// The tally rows as this store last wrote them.
         var knownTallies: SQLKnownTallies
@@ -56,12 +50,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
 
     /// Creates a store for a database whose tables the caller has compared with `schema`.
     ///
-    /// - Parameters:
-    ///   - database: The open database, which the store closes.
-    ///   - schema: The tables of the database.
-    ///   - storeUUID: The identity in the database's metadata.
-    ///   - type: The type of the store.
-    ///   - description: The store's location, and the options with which it was opened.
+    /// The store closes the database. `storeUUID` is the identity in the database's metadata.
     public convenience init(
         _ database: any SQLDatabase, schema: SQLSchema, storeUUID: StoreUUID, type: any PersistentStoreType,
         description: PersistentStoreDescription
@@ -69,9 +58,6 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         self.init(database, schema: schema, storeUUID: storeUUID, type: type, description: description, difference: nil)
     }
 
-    /// Creates a store.
-    ///
-    /// `difference` is nil except while the store's model is being changed.
     init(
         _ database: any SQLDatabase, schema: SQLSchema, storeUUID: StoreUUID, type: any PersistentStoreType,
         description: PersistentStoreDescription, difference: SQLSchemaDifference?
@@ -149,7 +135,6 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         }
     }
 
-    /// Runs `body` in a new read transaction.
     func reading<Result>(_ body: (any SQLConnection) throws(StoreError) -> Result) throws(StoreError) -> Result {
         try requireOpen()
         let connection = try database.beginReading()
@@ -171,9 +156,9 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
     /// Runs `body` in a write transaction during which other transactions may write.
     ///
     /// On return, all changes are durable. If an error other than `outcomeUnknown` is thrown, all
-    /// changes are undone. When `body` reads rows on which its changes depend, it must lock the
-    /// rows. `body` runs again if it failed because of concurrent writes. If the store allows only
-    /// one writer at a time, this method is equivalent to ``writing(_:)``.
+    /// changes are undone. `body` must lock the rows on which its changes depend, and runs again if
+    /// it failed because of concurrent writes. A store with one writer at a time uses
+    /// ``writing(_:)`` instead.
     func writingBesideOthers<Result>(
         _ body: (SQLWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -198,10 +183,9 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
 
     /// Runs a transaction, and repeats it if it failed because of concurrent writes.
     ///
-    /// Repeats until the store's timeout, but at least ``minimumRepetitionCount`` times. A limit on
-    /// only the number of repetitions would not suffice: while other writers often change one row,
-    /// the transactions of a slow program can fail any number of times. If `codes` is not nil,
-    /// repeats only after errors with one of these codes.
+    /// Repeats until the store's timeout, but at least ``minimumRepetitionCount`` times. A count
+    /// alone would not suffice: a slow program can fail any number of times while other writers
+    /// change one row. If `codes` is not nil, repeats only after errors with these codes.
     private func repeating<Result>(
         after codes: Set<StoreError.Code>?, _ transaction: (_ isRepeated: Bool) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

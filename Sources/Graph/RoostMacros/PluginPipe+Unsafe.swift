@@ -5,9 +5,7 @@
     ///
     /// A message is JSON, preceded by its byte count (8 bytes, little-endian).
     enum PluginPipe {
-        /// The maximum length of a message, in bytes.
-        ///
-        /// A greater length means that the input is corrupt.
+        /// The maximum length of a message, in bytes; a greater length means corrupt input.
         private static let maximumByteCount = 1 << 30
 
         /// Reads a message, or returns nil if the input ends or is corrupt.
@@ -18,7 +16,6 @@
             return read(byteCount: Int(count))
         }
 
-        /// Writes a message, and returns whether writing succeeded.
         static func write(_ message: [UInt8]) -> Bool {
             let count = UInt64(message.count)
             let bytes = (0..<8).map { UInt8(truncatingIfNeeded: count >> ($0 * 8)) } + message

@@ -4,24 +4,17 @@ package import RoostCore
 /// The directory of the generated files of a model.
 ///
 /// The directory may contain other files. The first line of each generated file names the model.
-/// This line identifies outdated files of removed entities.
 package struct GeneratedFolder {
     /// A difference between a directory and the generated files.
     package struct Finding: Sendable, Hashable, CustomStringConvertible {
-        /// The kinds of difference.
         package enum Kind: String, Sendable {
-            /// A file differs from the generated text.
             case stale
-            /// A file does not exist.
             case missing
-            /// A file was generated from an earlier version of the model, but is not generated
-            /// from the current version.
+            /// A file that the model no longer generates.
             case superfluous
         }
 
-        /// The kind of difference.
         package let kind: Kind
-        /// The name of the file.
         package let name: String
         /// The kind and the name: `stale: Album+Generated.swift`.
         package var description: String { "\(kind.rawValue): \(name)" }
@@ -32,11 +25,7 @@ package struct GeneratedFolder {
     let path: String
     let source: String
 
-    /// Prepares to check or write a directory.
-    ///
-    /// - Parameters:
-    ///   - path: The path of the directory.
-    ///   - source: The name of the model file, as in ``ModelCode``.
+    /// Prepares to check or write the files that are generated from the model file `source`.
     package init(at path: String, source: String) {
         self.path = path
         self.source = source
@@ -68,9 +57,8 @@ package struct GeneratedFolder {
 
     /// Writes missing and stale files, and removes superfluous files.
     ///
-    /// Creates the directory if necessary.
-    ///
-    /// A file that is up to date keeps its modification date, so that it is not recompiled.
+    /// Creates the directory if necessary. A file that is up to date keeps its modification date,
+    /// so that it is not recompiled.
     ///
     /// - Returns: The differences that were removed.
     /// - Throws: `ioFailure` or `permissionDenied`. The changes before the failure remain.
@@ -99,7 +87,6 @@ package struct GeneratedFolder {
         return try access("read") { try FileManager.default.contentsOfDirectory(atPath: path) }
     }
 
-    /// Returns the contents of a file, or nil if it does not exist.
     private func contents(of name: String) throws(StoreError) -> Data? {
         let location = url(name)
         guard FileManager.default.fileExists(atPath: location.path) else { return nil }

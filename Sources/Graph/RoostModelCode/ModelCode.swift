@@ -12,21 +12,14 @@ package import RoostCore
 /// // MusicModel+Generated.swift
 /// ```
 package struct ModelCode {
-    /// The access level of the generated declarations.
     package enum AccessLevel: String, Sendable, CaseIterable {
-        /// Visible in the module.
-        ///
-        /// This level compiles fastest.
+        /// The level that compiles fastest.
         case `internal`
-        /// Visible in the package.
         case package
-        /// Visible everywhere.
-        ///
-        /// Classes that can have subclasses are `open`.
+        /// The level at which classes that can have subclasses are `open`.
         case `public`
     }
 
-    /// The distribution of the code among files.
     package enum Layout: Sendable {
         /// A file for each entity and one for the model.
         ///
@@ -36,34 +29,24 @@ package struct ModelCode {
         case singleFile
     }
 
-    /// A generated file.
     package struct File: Sendable, Hashable {
-        /// The name of the file, without a directory.
         package let name: String
-        /// The source code.
         package let text: String
     }
 
     let model: ManagedObjectModel
-    /// The name of the model file, for the first line of each file.
+    /// The name of the model file, for the name of the enum and the first line of each file.
     let source: String
     let access: AccessLevel
 
-    /// Creates a generator.
-    ///
-    /// - Parameters:
-    ///   - model: The model.
-    ///   - source: The name of the model file, which determines the name of the enum.
-    ///   - access: The access level of the generated declarations.
     package init(_ model: ManagedObjectModel, source: String, access: AccessLevel = .internal) {
         self.model = model
         self.source = source
         self.access = access
     }
 
-    /// Generates the code.
+    /// Generates the files, in the order of their names.
     ///
-    /// - Returns: The files, in the order of their names.
     /// - Throws: `invalidModel` if a name or type cannot be used in Swift, if names of classes are
     ///   equal, or if names of files differ only in case.
     package func files(_ layout: Layout) throws(StoreError) -> [File] {
@@ -92,11 +75,9 @@ package struct ModelCode {
 
     /// Returns the name of the single file of the layout ``Layout/singleFile``.
     ///
-    /// The result depends only on the name of the model file, so a build tool can compute it
-    /// without reading the model.
+    /// A build tool can compute this name without reading the model.
     package static func singleFileName(source: String) -> String { "\(stem(of: source))+Classes.swift" }
 
-    /// Returns the name of a model file without its extension.
     static func stem(of source: String) -> String {
         let document = ".roostmodel.json"
         if source.hasSuffix(document), source.count > document.count { return String(source.dropLast(document.count)) }

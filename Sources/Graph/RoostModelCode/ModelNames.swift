@@ -7,19 +7,17 @@ struct ModelNames {
     let classes: [String]
     /// The names of the generated classes, by entity number.
     ///
-    /// Equal to ``classes``, except for an entity with a handwritten class, which inherits from the
-    /// generated class.
+    /// Differs from ``classes`` only where a handwritten class inherits from the generated class.
     let generatedClasses: [String]
 
     /// The key in an entity's user information that marks a handwritten class.
     static let classKey = "roostClass"
-    /// The value of ``classKey`` for a handwritten class.
     static let handwritten = "handwritten"
 
-    /// The names that a class's property cannot have, because members of `ManagedObject` have them.
+    /// The members of `ManagedObject` whose names a property cannot have.
     ///
-    /// The validation of a model already refuses some of these names. A property may have the name
-    /// of a method. A property called `id` is allowed, and hides the `id` of `ManagedObjectClass`.
+    /// Methods are missing here, because a property may have their names. A property called `id` is
+    /// allowed, and hides the `id` of `ManagedObjectClass`.
     static let managedObjectMembers: Set<String> = [
         "objectID", "entity", "context", "isFault", "isInserted", "isUpdated", "isDeleted", "hasChanges",
         "hasPersistentChangedValues", "version", "dynamic", "hashValue", "description",
@@ -36,7 +34,7 @@ struct ModelNames {
 
     /// Determines the names of the types, and checks the names of properties.
     ///
-    /// - Throws: `invalidModel`. The message has a line for each problem.
+    /// - Throws: `invalidModel`, with a line for each problem.
     init(_ model: ManagedObjectModel, source: String) throws(StoreError) {
         var problems: [ModelProblem] = []
         func add(_ message: String, to entity: EntityDescription) {
@@ -101,9 +99,9 @@ struct ModelNames {
         }
         let relationships = entity.relationships.filter { !$0.isTransient }
         for name in entity.attributes.map(\.name) + relationships.map(\.name) {
-            let remedy = "Rename it, and set its renamingIdentifier to '\(name)' so that stores can be migrated."
+            let remedy = "Rename the property, and set its renamingIdentifier to '\(name)' so that stores can migrate."
             if managedObjectMembers.contains(name) {
-                add(name, message: "the name of property '\(name)' is that of a member of ManagedObject. \(remedy)")
+                add(name, message: "property '\(name)' has the name of a member of ManagedObject. \(remedy)")
             } else if !SwiftText.isIdentifier(name) {
                 add(name, message: "the name of property '\(name)' is not a Swift identifier. \(remedy)")
             }
@@ -113,7 +111,7 @@ struct ModelNames {
             add(
                 attribute.name,
                 message:
-                    "'\(type)' is not a Swift type. Change or remove the class of its values (attributeValueClassName, in Xcode 'Custom Class')."
+                    "'\(type)' is not a Swift type. Change or remove the attribute's attributeValueClassName (in Xcode 'Custom Class')."
             )
         }
         return problems

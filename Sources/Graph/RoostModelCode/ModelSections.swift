@@ -4,7 +4,6 @@ internal import RoostCore
 struct ModelSections {
     /// A type and its accompanying declarations.
     struct Section {
-        /// The name of the class or enum that programs use.
         let name: String
         let text: String
         let usesFoundation: Bool
@@ -37,7 +36,6 @@ struct ModelSections {
             name: names.modelEnum, text: Self.modelEnum(code, names: names), usesFoundation: false)
     }
 
-    /// Returns the entities, sorted by their number of superentities, then by entity number.
     private static func superentitiesFirst(_ model: ManagedObjectModel) -> [ManagedObjectModel.Entity] {
         func depth(_ entity: ManagedObjectModel.Entity) -> Int {
             var (depth, next) = (0, entity.superentity)
@@ -47,14 +45,11 @@ struct ModelSections {
         return model.entities.map { ($0, depth($0)) }.sorted { ($0.1, $0.0.number) < ($1.1, $1.0.number) }.map(\.0)
     }
 
-    /// Returns whether an entity has neither a superentity nor subentities.
-    ///
-    /// The fields in the records of such an entity have constant offsets.
+    /// Returns whether the fields in an entity's records have constant offsets.
     private static func isFlat(_ entity: ManagedObjectModel.Entity) -> Bool {
         entity.superentity == nil && !entity.hasSubentities
     }
 
-    /// Returns the properties that an entity declares, in the order of their names' bytes.
     private static func ownProperties(
         of entity: ManagedObjectModel.Entity, model: ManagedObjectModel, names: ModelNames, inheritedCount: Int
     ) throws(StoreError) -> [PropertyCode] {
@@ -146,9 +141,8 @@ struct ModelSections {
             + constantsText(constants, entity: entity, className: SwiftText.quoted(ownClass), all: all)
     }
 
-    /// Returns the constants of a class.
-    ///
-    /// The constants are outside of the class, so that they are not its members.
+    /// Returns the constants of a class, which are declared outside of it so as not to be its
+    /// members.
     private static func constantsText(
         _ name: String, entity: ManagedObjectModel.Entity, className: String, all: [PropertyCode]
     ) -> String {

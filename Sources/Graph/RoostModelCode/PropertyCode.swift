@@ -5,17 +5,14 @@ struct PropertyCode {
     /// The Swift type of an attribute, and the parts of its accessors' names.
     private struct Access {
         var type: String
-        /// The name of the getter for a mandatory attribute, or for any attribute whose value is
-        /// always optional.
+        /// The name of the getter of a mandatory or always optional attribute.
         var name: String
         /// The last part of the names `set…`, `optional…` and `setOptional…`.
         var suffix: String
         /// Whether the accessors also have a form with constant offsets, for flat entities.
         var hasConstantForm = true
-        /// Whether the getter with a constant offset needs the field's index even for a mandatory
-        /// attribute.
+        /// Whether even the getter of a mandatory attribute needs the field's index.
         var needsIndex = false
-        /// Whether the property's type is optional even for a mandatory attribute.
         var isAlwaysOptional = false
     }
 
@@ -23,9 +20,7 @@ struct PropertyCode {
     let type: String
     let documentation: String
     let getter: String
-    /// The setter, or nil for a read-only property.
     let setter: String?
-    /// The property's entry in the shape of the class.
     let shape: String
 
     var usesFoundation: Bool {
@@ -34,11 +29,7 @@ struct PropertyCode {
 
     /// Creates the code of an attribute.
     ///
-    /// - Parameters:
-    ///   - attribute: The attribute.
-    ///   - field: The field of a stored attribute, or nil for a transient one.
-    ///   - isFlat: Whether the entity has neither a superentity nor subentities.
-    ///   - slot: The attribute's position in the shape.
+    /// `field` is nil for a transient attribute. `slot` is the attribute's position in the shape.
     init(_ attribute: AttributeDescription, field: RecordLayout.Field?, isFlat: Bool, slot: Int) {
         name = attribute.name
         let access = Self.access(to: attribute)
@@ -73,12 +64,7 @@ struct PropertyCode {
 
     /// Creates the code of a stored relationship.
     ///
-    /// - Parameters:
-    ///   - relationship: The relationship.
-    ///   - field: The field of a to-one relationship, or nil for a to-many relationship.
-    ///   - destination: The class name of the destination, as written in code.
-    ///   - isFlat: Whether the entity has neither a superentity nor subentities.
-    ///   - slot: The relationship's position in the shape.
+    /// `field` is nil for a to-many relationship. `destination` is a class name as written in code.
     init(
         _ relationship: RelationshipDescription, field: RecordLayout.Field?, destination: String, isFlat: Bool,
         slot: Int

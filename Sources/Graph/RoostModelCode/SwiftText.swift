@@ -1,4 +1,3 @@
-/// Functions for identifiers and literals of Swift.
 enum SwiftText {
     /// Keywords, which get backticks if they name a declaration.
     private static let keywords: Set<String> = [
@@ -22,7 +21,6 @@ enum SwiftText {
         return text.unicodeScalars.dropFirst().allSatisfy(isCharacter)
     }
 
-    /// Returns the identifier, in backticks if it is a keyword.
     static func quoted(_ identifier: String) -> String {
         keywords.contains(identifier) ? "`\(identifier)`" : identifier
     }
@@ -43,8 +41,7 @@ enum SwiftText {
         return result + "\""
     }
 
-    /// Returns the text for a comment of one line, without line ends and other invisible
-    /// characters.
+    /// Returns a text without line ends and other invisible characters, for a one-line comment.
     static func commentText(_ text: String) -> String {
         var result = ""
         result.unicodeScalars.append(
@@ -62,10 +59,7 @@ enum SwiftText {
     /// The lines cannot end the literal or contain an interpolation, because each delimiter has
     /// more `#` than any run of `#` in the lines.
     ///
-    /// - Parameters:
-    ///   - lines: The lines, without line ends.
-    ///   - indentation: The spaces before each line. They are not part of the string.
-    /// - Returns: The literal. Its first line is not indented.
+    /// The first line of the literal is not indented.
     static func rawLiteral(_ lines: [some StringProtocol], indentation: String) -> String {
         var longest = 0
         for line in lines {

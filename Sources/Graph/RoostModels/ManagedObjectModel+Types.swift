@@ -22,7 +22,7 @@
                 guard let type = type as? any ModelClass.Type else {
                     throw StoreError(
                         .invalidModel,
-                        "'\(type)' is not a @Model class. The model of generated classes is in their enum, as in MusicModel.model."
+                        "'\(type)' is not a @Model class. For generated classes, use the model of their enum, such as MusicModel.model."
                     )
                 }
                 classes.append(type)
@@ -58,8 +58,7 @@
 
         /// Sets the missing inverse on the other side of each relationship.
         ///
-        /// Inverses that contradict each other remain unchanged, and validation of the model
-        /// reports them.
+        /// Contradictory inverses remain unchanged; validation reports them.
         private static func addInverses(to entities: inout [EntityDescription]) {
             let positions = Dictionary(
                 entities.indices.map { (entities[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -67,8 +66,8 @@
                 for relationship in entity.relationships {
                     guard let inverse = relationship.inverseName else { continue }
                     var next: String? = relationship.destinationEntityName
-                    // A superentity may declare the inverse. The loop is bounded because
-                    // superentities may form a cycle, which validation reports.
+                    // A superentity may declare the inverse. The loop is bounded, because superentities may form a
+                    // cycle.
                     for _ in entities {
                         guard let position = next.flatMap({ positions[$0] }) else { break }
                         if let index = entities[position].relationships.firstIndex(where: { $0.name == inverse }) {

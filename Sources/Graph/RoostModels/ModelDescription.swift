@@ -3,15 +3,9 @@
     internal import RoostGraph
 
     /// The entity of a `@Model` class, as the macro describes it.
-    ///
-    /// ```swift
-    /// print(Album.modelDescription.propertyCount)
-    /// ```
     public struct ModelDescription: Sendable {
-        /// The parts of the description.
-        ///
-        /// Each insertion of an object copies the description to read the entity's name. The copy
-        /// is cheap, because it copies only a reference to this object.
+        /// The parts of the description, in one object, because each insertion copies the
+        /// description.
         private final class Parts: Sendable {
             let name: EntityName
             let entity: EntityDescription
@@ -68,7 +62,6 @@
         /// The number of properties, including inherited properties.
         public var propertyCount: Int { (superclass?.modelDescription.propertyCount ?? 0) + properties.count }
 
-        /// The properties, inherited properties first.
         var allProperties: [ModelProperty] { (superclass?.modelDescription.allProperties ?? []) + properties }
 
         func propertyName(of keyPath: AnyKeyPath) -> String? {

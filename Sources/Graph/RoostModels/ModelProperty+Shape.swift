@@ -3,7 +3,6 @@
     internal import RoostGraph
 
     extension ModelProperty {
-        /// The property's entry in the shape of the class.
         var shape: ClassShape.Property {
             switch content {
             case .attribute(let attribute) where attribute.isTransient:

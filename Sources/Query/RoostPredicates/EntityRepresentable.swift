@@ -24,8 +24,7 @@ public protocol PropertyNaming {
 /// A Swift type that represents an entity.
 ///
 /// Requests for the entity can use the type's key paths and Foundation's `#Predicate` macro.
-///
-/// Requests use only the names and key paths of the type, and never create instances.
+/// Requests never create instances of the type.
 public protocol EntityRepresentable: PropertyNaming {
     /// The name of the entity.
     static var entityName: EntityName { get }
@@ -34,9 +33,8 @@ public protocol EntityRepresentable: PropertyNaming {
 extension PropertyNaming {
     /// Returns the name of the property at a key path.
     ///
-    /// If the key path is not a property, returns a text that describes the key path and cannot be
-    /// a property name. A request with this text is invalid, and the error names the text as an
-    /// unknown property.
+    /// If the key path is not a property, returns a description that cannot be a property name. A
+    /// request then fails with an error that quotes the description.
     static func predicatePath(of keyPath: AnyKeyPath) -> String {
         propertyName(of: keyPath) ?? String(describing: keyPath).replacing(".", with: "·")
     }

@@ -26,10 +26,9 @@ extension FetchRequest {
     ///
     /// Comparisons, even `==`, return a predicate instead of a boolean.
     public struct Operand: Sendable, PredicateArgument, ExpressibleByNilLiteral {
-        /// The rule that determines whether any, all or none of an operand's values must meet a
-        /// comparison.
+        /// A rule for how many of an operand's values must meet a comparison.
         ///
-        /// With `direct`, the comparison applies to the operand itself.
+        /// `direct` compares the operand itself.
         enum Quantifier { case direct, any, all, none }
 
         /// The expression of the operand.
@@ -267,7 +266,6 @@ extension FetchRequest.Operand {
 }
 
 extension FetchRequest.Expression {
-    /// Returns the path with `names` appended.
     func appending(_ names: [String]) -> Self {
         switch self {
         case .keyPath(let path): .keyPath(path + names)

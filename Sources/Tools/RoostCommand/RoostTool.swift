@@ -19,8 +19,7 @@ enum RoostTool {
     ]
 
     static func main() {
-        // Called first, because a file opened while a standard stream is closed would get the stream's
-        // descriptor.
+        // Called first: a file opened earlier could get the descriptor of a closed standard stream.
         Console.fillStandardDescriptors()
         SystemThread.spareAddressSpace()
         Interruption.shared.install()
@@ -36,7 +35,6 @@ enum RoostTool {
         }
     }
 
-    /// Runs one command line, and returns the exit code.
     static func run(_ arguments: [String], console: Console) -> ExitCode {
         var isVerbose = false
         do {
@@ -93,11 +91,9 @@ enum RoostTool {
         }
     }
 
-    /// Returns the exit code of a command that ends with the given error code.
+    /// Returns the exit code for an error, as in `docs/errors.md`.
     ///
-    /// See `docs/errors.md`.
-    ///
-    /// An error caused by the arguments is a ``UsageError`` instead.
+    /// An error of the arguments is a ``UsageError`` instead.
     static func exitCode(of code: StoreError.Code) -> ExitCode {
         switch code {
         case .cancelled: .interrupted
@@ -106,8 +102,7 @@ enum RoostTool {
         }
     }
 
-    /// Returns the exit code of a command that could not print its output, and prints an error of
-    /// the system.
+    /// Returns the exit code after failed output, and prints an error of the system.
     private static func code(of error: OutputError, console: Console, message: String? = nil) -> ExitCode {
         switch error.reason {
         case .readerGone: return .success
@@ -126,7 +121,7 @@ enum RoostTool {
         throw UsageError("unknown \(what) '\(name)'; \(hint)")
     }
 
-    /// Returns a message of several lines, such as the problems of a model, as one line.
+    /// Returns a message of several lines as one line.
     static func line(_ message: String) -> String {
         message.split(separator: "\n").map { $0.drop(while: \.isWhitespace) }.joined(separator: " ")
     }

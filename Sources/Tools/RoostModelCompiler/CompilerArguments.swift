@@ -1,14 +1,12 @@
 internal import RoostCore
 internal import RoostModelCode
 
-/// An invalid command line.
 struct UsageError: Error {
     let message: String
 
     init(_ message: String) { self.message = message }
 }
 
-/// The arguments of `roost-model-compiler`.
 struct CompilerArguments {
     static let usage = """
         usage: roost-model-compiler MODEL --output DIR [options]
@@ -41,7 +39,7 @@ struct CompilerArguments {
     private static let flags = ["check", "single-file", "xcode", "quiet", "help"]
     private static let options = ["output", "access", "model-version"]
 
-    /// Reads the arguments: models, and options as `--name`, `--name VALUE` or `--name=VALUE`.
+    /// Reads models, and options as `--name`, `--name VALUE` or `--name=VALUE`.
     ///
     /// After `--`, each argument is a model.
     init(_ arguments: [String]) throws(UsageError) {

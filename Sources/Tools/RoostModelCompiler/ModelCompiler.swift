@@ -4,10 +4,9 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostModelCode
 
-/// The `roost-model-compiler` program, which generates Swift classes from one model.
+/// The program `roost-model-compiler`, which generates the same classes as `roost model generate`.
 ///
-/// `roost model generate` generates the same classes. Build tools run this program instead, because
-/// it does not link the libraries of the stores.
+/// Build tools run this program, because it does not link the libraries of the stores.
 @main
 enum ModelCompiler {
     static func main() {
@@ -17,13 +16,9 @@ enum ModelCompiler {
                 printError: { FileHandle.standardError.write(Data("\($0)\n".utf8)) }))
     }
 
-    /// Runs one command line.
+    /// Runs one command line, and returns the exit code.
     ///
-    /// - Parameters:
-    ///   - arguments: The arguments without the name of the program.
-    ///   - print: Prints a line of the result.
-    ///   - printError: Prints a line of an error or a warning.
-    /// - Returns: The exit code.
+    /// `arguments` does not contain the name of the program.
     static func run(
         _ arguments: [String], print: (String) -> Void, printError: (String) -> Void
     ) -> Int32 {

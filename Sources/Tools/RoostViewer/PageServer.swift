@@ -23,9 +23,7 @@
 
         func cancelAll() { jobs.cancelAll() }
 
-        /// Answers a request.
-        ///
-        /// Every response has the headers that protect the page.
+        /// Returns the response, with the headers that protect the page.
         func answer(_ request: HTTPRequest) -> HTTPResponse {
             var response = guarded(request)
             response.headers += PageFiles.headers
@@ -205,7 +203,7 @@
             _ viewed: ViewedStore, id: ObjectID, name: String, request: HTTPRequest, isFile: Bool
         ) throws(ViewerError) -> HTTPResponse {
             let named = try viewed.entity(id.entity.text)
-            // The object's own entity may be a subentity of the named entity, with more properties.
+            // The object may belong to a subentity of the named entity, with more properties.
             let own: ObjectID
             do { own = try viewed.read { try viewed.record(id, entity: named, snapshot: $0).id } } catch {
                 throw ViewerError(any: error)
@@ -238,8 +236,7 @@
                         ? "\(viewed.title) can only be read."
                         : "Nothing can be changed here: start 'roost browse' with --write.")
             }
-            // For a page of another origin, a browser first asks whether this type is allowed. That
-            // preflight request is refused.
+            // For a page of another origin, this type makes a browser send a preflight request, which is refused.
             guard request.headers["content-type"]?.hasPrefix("application/json") ?? false else {
                 throw ViewerError(
                     .badRequest, code: "contentType", message: "A change needs 'Content-Type: application/json'.")

@@ -4,33 +4,18 @@ package import RoostStores
 
 /// The server of `roost browse`, which shows one or more open stores in a browser.
 ///
-/// ```swift
-/// let source = StoreViewer.Source(store, title: "music.sqlite")
-/// let viewer = try StoreViewer([source], version: "1.0", options: .init())
-/// print(viewer.startURL)
-/// …
-/// viewer.stop()
-/// ```
-///
 /// - The server listens only at 127.0.0.1. The start address contains a token that works once.
 /// - Each view has an address. The same address with `.json` returns the data of the view. See
 ///   docs/browsing.md.
 /// - Nothing is changed unless the options allow it.
 package final class StoreViewer {
-    /// A store that is shown.
     package struct Source {
         let store: Store
         let title: String
 
-        /// Creates a source.
-        ///
-        /// - Parameters:
-        ///   - store: An open store.
-        ///   - title: The title for people.
         package init(_ store: Store, title: String) { (self.store, self.title) = (store, title) }
     }
 
-    /// The options of a viewer.
     package struct Options {
         /// The port, or 0 for any free port.
         package var port: UInt16 = 0
@@ -50,17 +35,11 @@ package final class StoreViewer {
         private let pages: PageServer
     #endif
 
-    /// The address that shows the stores.
-    ///
-    /// The address works once.
+    /// The address that shows the stores, which works once.
     package let startURL: String
 
-    /// Starts to show stores.
+    /// Starts to show stores, which must stay open until ``stop()``.
     ///
-    /// - Parameters:
-    ///   - sources: The stores, which must stay open until ``stop()``.
-    ///   - version: The version of the program.
-    ///   - options: The options.
     /// - Throws: `busy`, `permissionDenied` or `ioFailure` if the port cannot be used;
     ///   `invalidRequest` for a token that is too short; `unsupported` without the trait
     ///   `Interactive`; errors of opening a store for changes.
@@ -92,8 +71,6 @@ package final class StoreViewer {
     }
 
     /// Ends the server and cancels its work.
-    ///
-    /// Call this before the stores are closed.
     package func stop() {
         #if Interactive
             pages.cancelAll()
@@ -101,10 +78,7 @@ package final class StoreViewer {
         #endif
     }
 
-    /// Returns a unique name of a store for addresses.
-    ///
-    /// The name has the letters, digits and underscores before the first period of the title. If
-    /// another store has the same name, a number is appended.
+    /// Returns a unique name of a store for addresses, from the title before its first period.
     static func name(_ title: String, besides others: [String]) -> String {
         let base = title.split(separator: ".").first.map(String.init) ?? "store"
         let plain = base.filter { $0.isLetter || $0.isNumber || $0 == "_" }

@@ -13,8 +13,8 @@
 //                         classes. The action is an errno or one of the actions below. With sticky 1, every
 //                         later call of the classes has the fault too.
 //
-// A record, little-endian without gaps: kind (1 byte), flags (1), lengths of two paths (2 each), length of the data (4), offset (8),
-// inode (8), the paths relative to the directory, the data.
+// A record, little-endian without gaps: kind (1 byte), flags (1), lengths of two paths (2 each), length of the data
+// (4), offset (8), inode (8), the paths relative to the directory, the data.
 
 /// The classes of calls in which a fault can occur; each is a bit.
 enum crashrecorder_class {
@@ -66,10 +66,9 @@ enum { crashrecorder_durable = 1 };
 /// Whether calls are recorded: only with glibc and without a sanitizer.
 int crashrecorder_works(void);
 
-/// Adds a mark to the trace.
 void crashrecorder_mark(const char *text);
 
-/// Returns the number of calls of the fault's classes since it was set.
+/// Returns the number of calls of the fault's classes since the fault was set.
 int64_t crashrecorder_count(void);
 
 /// Sets the fault like CRASHRECORDER_FAULT, and restarts the count. Without a class, there is no

@@ -8,12 +8,11 @@ import Testing
 /// the files after power cuts and faults.
 ///
 /// The operation changes `store`, sometimes to the content of `source`. Initially, `store` is as a
-/// killed process left it. After every cut and fault, `store` must be the old store or the new one.
-/// If the operation commits several transactions, `store` may also hold only the first ones. A
-/// rerun must finish.
+/// killed process left it. After every cut and fault, `store` must be the old store or the new one;
+/// after commits, it may also hold only the first transactions. A rerun must finish.
 final class CrashLab {
     enum Operation: String, CaseIterable, Sendable {
-        /// `source` is converted into `store`, which exists already.
+        /// `source` is converted into the existing `store`.
         case convert
         /// `source` replaces `store`.
         case replace
@@ -25,7 +24,7 @@ final class CrashLab {
         ///
         /// The second step uses policies; many associations go to a file.
         case migrateThroughVersions
-        /// `source` is migrated into `store`, which exists already, in the same steps.
+        /// `source` is migrated into the existing `store` in the steps of `migrateThroughVersions`.
         case migrateInto
         /// Three transactions are committed to `store`.
         ///
@@ -36,11 +35,9 @@ final class CrashLab {
         /// Each state must have the history of exactly its transactions.
         case commitWithHistory
 
-        /// Whether the operation has a second store, the source of the content.
         var hasSource: Bool { [.convert, .replace, .migrateInto].contains(self) }
         /// Whether `store` gets the unchanged content of `source`.
         fileprivate var isCopy: Bool { [.convert, .replace].contains(self) }
-        /// Whether the operation commits transactions.
         fileprivate var isCommit: Bool { [.commit, .commitWithHistory].contains(self) }
     }
 
@@ -103,7 +100,6 @@ final class CrashLab {
         }
     }
 
-    /// The outcome of a run of the operation.
     struct Run {
         /// The directory after the run.
         let root: URL
@@ -116,9 +112,7 @@ final class CrashLab {
         let errors: String
         /// The number of calls of the fault's classes; nil if the run did not finish.
         let callCount: Int?
-        /// The number of progress reports; nil if unknown.
         let reportCount: Int?
-        /// The number of questions to policies; nil if unknown.
         let questionCount: Int?
     }
 
@@ -132,7 +126,6 @@ final class CrashLab {
         case old
     }
 
-    /// The number of examined states of one disk model, and their problems.
     typealias Examined = (model: DiskModel, count: Int, findings: Findings)
 
     /// The problems found, by kind, each with its count and the first state that shows it.
@@ -148,8 +141,7 @@ final class CrashLab {
     private var checker: Child?
     private var failer: Child?
     private var runCount = 0
-    /// The sorted names after an undisturbed run and a check, with stars for random parts; nil
-    /// before that check.
+    /// The sorted file names after the undisturbed run, with stars for random parts.
     private var finalNames: [String]?
 
     /// Whether calls can be recorded here.
@@ -197,7 +189,6 @@ final class CrashLab {
         try runUndisturbed()
     }
 
-    /// Runs the operation undisturbed, and checks and records the result.
     private func runUndisturbed() throws {
         let run = try run()
         defer { discard(run) }
@@ -293,9 +284,7 @@ final class CrashLab {
             reportCount: nil, questionCount: nil)
     }
 
-    /// Runs the operation in two processes at once on one copy of the stores.
-    ///
-    /// The first process has the fault.
+    /// Runs two processes at once on one copy of the stores; the first has the fault.
     func runTwice(_ fault: Fault) throws -> [Run] {
         runCount += 1
         let root = directory.appendingPathComponent("run\(runCount)")
@@ -342,10 +331,10 @@ final class CrashLab {
 
     // MARK: Checking
 
-    /// Checks the examined states after a power cut, or a sample of them, under each disk model.
+    /// Checks the states after a power cut, or a sample of them, under each disk model.
     ///
-    /// A state that an earlier model also allows is checked once. After a run that was ended early,
-    /// every state must be the old store.
+    /// A state that both models allow is checked once. After an early end, every state must be the
+    /// old store.
     ///
     /// - Returns: The numbers of checked states, and their problems.
     func findings(
@@ -385,7 +374,7 @@ final class CrashLab {
         }
     }
 
-    /// Checks a directory, runs the operation on it and checks again.
+    /// Checks a directory, repeats the operation and checks again.
     ///
     /// Returns the kind of a problem, a colon and the problem, or nil.
     func check(_ root: URL, after outcome: Outcome) throws -> String? {

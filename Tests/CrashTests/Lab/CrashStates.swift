@@ -16,7 +16,7 @@ struct CrashState {
 ///
 /// - everything that was written
 /// - only flushed data
-/// - each number of the oldest name changes, with all data and with only flushed data
+/// - the oldest 0, 1, 2, … name changes, with all data and with only flushed data
 /// - random states, in which each block has any version between the flushed and the newest one
 struct CrashStates {
     private static let randomVariants = 4
@@ -31,16 +31,10 @@ struct CrashStates {
         self.model = model
     }
 
-    /// Calls `body` with each state, or with about `limit` random ones.
+    /// Calls `body` with each state, or with about `limit` random states, and returns their number.
     ///
-    /// Equal states are passed once. States after the acknowledgement are always included.
-    ///
-    /// - Parameters:
-    ///   - limit: The approximate number of states; nil for all.
-    ///   - seed: The seed of random states.
-    ///   - seen: The hashes of checked states, which are skipped. New ones are added.
-    ///   - body: The check of a state.
-    /// - Returns: The number of states.
+    /// Equal states are passed once. States after the acknowledgement are always included. `seen`
+    /// has the hashes of checked states, which are skipped; new hashes are added.
     func forEach(
         limit: Int?, seed: UInt64, except seen: inout Set<Int>, _ body: (CrashState) throws -> Void
     ) rethrows -> Int {
@@ -93,7 +87,7 @@ struct CrashStates {
 }
 
 extension DiskState {
-    /// Returns the number of medium states that are examined at this point.
+    /// Returns the number of states of the medium to examine.
     func variantCount(random: Int) -> Int { isSettled ? 1 : 3 + 2 * pendingNames.count + random }
 
     /// Returns a possible state of the medium with its description.
@@ -147,8 +141,8 @@ extension DiskNode {
     /// Returns the content after a cut that kept some of the unflushed blocks.
     ///
     /// `block` is the size of an atomic write. In about `bias` of ten blocks, the newest writes are
-    /// missing. If a pending change sets the file's size, about `bias` of ten writes are missing as
-    /// a whole instead.
+    /// missing. If a change of the size is pending, about `bias` of ten whole writes are missing
+    /// instead.
     fileprivate func torn(block: Int, bias: Int, using random: inout SeededGenerator) -> [UInt8] {
         var bytes = durable
         for (offset, data) in lost where random.below(2) == 0 { Change.write(offset, data).apply(to: &bytes) }

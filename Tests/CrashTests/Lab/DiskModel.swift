@@ -16,9 +16,9 @@ struct FileImage {
     let node: ObjectIdentifier
 }
 
-/// A file or directory below a directory.
+/// A file or directory of a tree.
 struct DiskFile {
-    /// The path below the directory.
+    /// The path in the tree.
     let path: String
     /// The bytes of a file; nil for a directory.
     let contents: [UInt8]?
@@ -54,7 +54,6 @@ final class DiskNode {
         change.apply(to: &current)
     }
 
-    /// Makes all pending changes durable.
     func flush() {
         for change in pending { makeDurable(change) }
         pending = []
@@ -170,7 +169,7 @@ struct DiskState {
             guard let node else { return }
             node.flush()
             guard model == .journaled else { return }
-            // The flush also makes durable the file's name and all earlier changes of names.
+            // The flush makes the file's name and all earlier changes of names durable.
             let last = pendingNames.lastIndex { if case .make(_, let made) = $0 { made === node } else { false } }
             if let last { flushNames(last + 1) }
         case .syncedDirectory:

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One change of the file system, as the recorder in a process saw it (`crashrecorder.h`).
+/// One recorded change of the file system (`crashrecorder.h`).
 struct TraceRecord {
     enum Kind: UInt8 {
         case created = 1
@@ -36,7 +36,6 @@ struct Trace {
 
     init() {}
 
-    /// Reads the file that the recorder wrote.
     init(contentsOf location: URL) throws {
         var rest = ArraySlice([UInt8](try Data(contentsOf: location)))
         func number(_ count: Int) throws -> Int {

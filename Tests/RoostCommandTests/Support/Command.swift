@@ -11,7 +11,6 @@ struct CommandResult {
     var output: String
     var errors: String
 
-    /// Returns the standard output as a JSON object.
     func json() throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any])
     }
@@ -48,7 +47,7 @@ final class Workplace: Sendable {
     func bytes(_ name: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: file(name))) }
     func write(_ bytes: Data, to name: String) throws { try bytes.write(to: URL(fileURLWithPath: file(name))) }
 
-    /// The path of the program, which is built beside the tests; nil if the program was not built.
+    /// The path of the program beside the tests; nil if the program was not built.
     static let program: String? = {
         let candidates = [Bundle.main.executableURL, URL(fileURLWithPath: CommandLine.arguments[0])].compactMap { $0 }
         return candidates.map { $0.deletingLastPathComponent().appendingPathComponent("roost").path }
@@ -64,7 +63,6 @@ final class Workplace: Sendable {
             input: input)
     }
 
-    /// Runs `roost shell` with a script as its standard input.
     func shell(_ script: String, on store: String = "store", options: String...) throws -> CommandResult {
         try write(Data(script.utf8), to: "script")
         let input = try FileHandle(forReadingFrom: URL(fileURLWithPath: file("script")))
@@ -77,13 +75,12 @@ final class Workplace: Sendable {
         return (try start(["shell", "store"], input: pipe), pipe.fileHandleForWriting)
     }
 
-    /// Runs the program in this directory, and waits for its end.
     @discardableResult
     func roost(_ arguments: String..., through wrapper: [String] = []) throws -> CommandResult {
         try start(arguments, through: wrapper).wait()
     }
 
-    /// Creates a store of the music library under `name`.
+    /// Creates a store of the music library.
     func makeStore(_ type: String, named name: String, objects: Int = 2000) throws {
         try FileManager.default.createDirectory(atPath: file("demo"), withIntermediateDirectories: false)
         try write(try library(objects: objects), to: "demo/music.sqlite")

@@ -48,7 +48,7 @@ final class Terminal {
 
     /// Waits until a text is shown after the last match.
     func expect(_ text: String, at location: SourceLocation = #_sourceLocation) throws {
-        // The limit only ends endless waiting; it does not affect a test that passes.
+        // The limit only ends endless waiting.
         let end = ContinuousClock.now + .seconds(60)
         while true {
             if let range = pending.range(of: text) {
@@ -60,7 +60,7 @@ final class Terminal {
         }
     }
 
-    /// Reads the output until the command ends, and returns its exit code.
+    /// Reads until the command ends, and returns the exit code.
     func end() throws -> Int32 {
         let limit = ContinuousClock.now + .seconds(60)
         while read() { try #require(ContinuousClock.now < limit, "the command does not end: \(shown)") }

@@ -182,10 +182,9 @@ struct IsolationProgram {
             diagnostic: "non-Sendable type 'ManagedObject'"),
     ]
 
-    /// Returns the program with the right or the wrong line; both have the same number of lines.
+    /// Returns the program with the right or the wrong line.
     func text(isRight: Bool) -> String { text.replacing("<<>>", with: isRight ? right : wrong) }
 
-    /// The position of the line that differs.
     var line: Int {
         text.split(separator: "\n", omittingEmptySubsequences: false).firstIndex { $0.contains("<<>>") } ?? 0
     }

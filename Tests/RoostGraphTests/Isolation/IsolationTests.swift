@@ -28,7 +28,6 @@ struct IsolationTests {
             return nil
         }
 
-        /// Returns the line and the message of each error of the compiler.
         func errors(in text: String) throws -> [(line: Int, message: String)] {
             let directory = FileManager.default.temporaryDirectory.appending(path: "isolation-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -44,7 +43,7 @@ struct IsolationTests {
                 "-parse-as-library", "-wmo", "-emit-sil", "-o", "/dev/null", "-diagnostic-style", "llvm", "-I", modules,
                 file.path,
             ]
-            // The modules of C targets, which the package's own modules import.
+            // Modules of C targets, which the package's modules import.
             let sources = URL(fileURLWithPath: #filePath).appending(path: "../../../../Sources/C").standardized
             let products = URL(fileURLWithPath: modules).deletingLastPathComponent()
             for map in [

@@ -31,7 +31,6 @@ struct ArticleTests {
         return model
     }
 
-    /// Creates a store of the old model with two objects.
     private func oldStore(_ type: String, in folder: TemporaryDirectory) throws -> StoreLocation {
         let location = location(type, in: folder, name: "people")
         let store = try Store.open(location, model: try Self.oldModel())

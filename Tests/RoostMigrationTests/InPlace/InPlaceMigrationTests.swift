@@ -195,7 +195,7 @@ struct InPlaceMigrationTests {
         let (manager, chosen, model) = (manager, options, try Notes.v3())
         let outcomes = Mutex<[Result<MigrationPath, StoreError>]>([])
         let done = DispatchSemaphore(value: 0)
-        // On separate threads, because each may wait for another.
+        // Each thread may wait for another.
         let threads = (0..<4).map { _ in
             Thread {
                 let outcome: Result<MigrationPath, StoreError>
@@ -236,7 +236,7 @@ struct InPlaceMigrationTests {
             }
             if number == limit.withLock({ $0 }) { cancellation.cancel() }
         }
-        // Migrates a copy first, to count the progress reports.
+        // Counts the progress reports with a copy.
         _ = try manager.migrateInPlace(copy, model: try Notes.v3(), options: options)
         let total = count.withLock { count in
             defer { count = 0 }
@@ -412,7 +412,7 @@ struct InPlaceMigrationTests {
         let location = location(type, in: directory)
         try Notes.store(location).close()
         let before = try bytes(location)
-        // With a backup, a new file replaces the old one for every type.
+        // With a backup, every type writes a new file.
         let suffix = try #require(try StoreRegistry.standard.type(named: type).companionSuffixes.first)
         let options = MigrationOptions(
             conversion: ConversionOptions(onProgress: { progress in

@@ -283,7 +283,7 @@ struct OneTransactionTests {
             }
             if number == limit.withLock({ $0 }) { cancellation.cancel() }
         }
-        // Migrates a copy first, to count the progress reports.
+        // Counts the progress reports with a copy.
         #expect(try manager.migrateInPlace(copy, model: coloredShelves(), options: options).path == .oneTransaction)
         let total = count.withLock { count in
             defer { count = 0 }
@@ -354,7 +354,7 @@ struct OneTransactionTests {
         let (manager, chosen, model) = (manager, options, try coloredShelves())
         let outcomes = Mutex<[Result<MigrationPath, StoreError>]>([])
         let done = DispatchSemaphore(value: 0)
-        // On separate threads, because each may wait for another.
+        // Each thread may wait for another.
         let threads = (0..<4).map { _ in
             Thread {
                 let outcome: Result<MigrationPath, StoreError>

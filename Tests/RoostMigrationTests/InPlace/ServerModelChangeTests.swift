@@ -7,7 +7,7 @@
     import RoostMigration
     import Testing
 
-    /// The connection parameters in `ROOST_POSTGRES`; nil if it is missing or empty.
+    /// The connection parameters in `ROOST_POSTGRES`, if any.
     private let server = ProcessInfo.processInfo.environment["ROOST_POSTGRES"].flatMap { $0.isEmpty ? nil : $0 }
 
     @Suite(

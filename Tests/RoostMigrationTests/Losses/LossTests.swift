@@ -4,7 +4,6 @@ import RoostCore
 import RoostMigration
 import Testing
 
-/// Losses, which a migration counts in the source's objects and refuses if they are not allowed.
 @Suite("Losses of migrations")
 struct LossTests {
     private let manager = MigrationManager(registry: .standard)
@@ -67,7 +66,7 @@ struct LossTests {
         }
     }
 
-    /// Returns the model without tags and without the notes' references to them.
+    /// Returns the model without tags and references to them.
     private static func withoutTags() throws -> ManagedObjectModel {
         try model { entities in
             entities.removeAll { $0.name == "Tag" }

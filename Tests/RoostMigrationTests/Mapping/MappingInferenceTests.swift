@@ -116,7 +116,7 @@ struct MappingInferenceTests {
         #expect(mapping.entityMappings.map(\.name) == ["IEM_Transform_Note", "IEM_Add_Tag"])
         #expect(mapping.entityMappings[0].attributeMappings == [PropertyMapping("label")])
         let remarks = mapping.remarks(from: old, to: new)
-        // The new identifier is the attribute's previous name, so the remark names its previous identifier.
+        // The new identifier is a previous name, so the remark names the previous identifier.
         #expect(
             remarks.contains { $0.kind == .note && $0.property == "label" && $0.message.contains("known as 'title'") })
         #expect(remarks.contains { $0.kind == .note && $0.entity == "Tag" })
@@ -228,7 +228,7 @@ struct MappingInferenceTests {
         #expect(!MappingModel.inferenceProblems(from: b, to: a).isEmpty)
     }
 
-    /// The changes of a type that inference refuses, because they can lose values.
+    /// The type changes that inference refuses, because they can lose values.
     private static let lossyChanges: [(AttributeType, AttributeType)] = {
         let types = AttributeType.allCases.filter { $0 != .undefined && $0 != .composite }
         return types.flatMap { old in
@@ -462,7 +462,6 @@ struct MappingInferenceTests {
 
     // MARK: Splitting and merging
 
-    /// Returns a model of notes, and of drafts with the renaming identifier `Note`.
     private func notesAndDrafts() throws -> ManagedObjectModel {
         try model(EntityDescription("Draft").with { $0.renamingIdentifier = "Note" }, EntityDescription("Note"))
     }
@@ -518,7 +517,6 @@ struct MappingInferenceTests {
         #expect(try MappingModel.inferred(from: old, to: new).entityMappings.map(\.type) == [.copy, .copy])
     }
 
-    /// Returns a model of notes with two numbers.
     private func numbers(
         constraints: [[String]] = [], isAbstract: Bool = false, modifier: String? = nil
     ) throws -> ManagedObjectModel {

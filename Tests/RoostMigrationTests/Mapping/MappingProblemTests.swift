@@ -101,7 +101,7 @@ struct MappingProblemTests {
             ("pages", "$source.title", "gives string values, and the attribute holds double"),
             ("title", "$source.tags", "has many values"),
             ("title", "$source.place", "gives composite values"),
-            ("title", "FUNCTION($entityPolicy, 'convert:', $source.title)", "the mapping names none"),
+            ("title", "FUNCTION($entityPolicy, 'convert:', $source.title)", "the mapping has no policy"),
             (
                 "title", "FUNCTION($source, 'valueForKye:', 'title')",
                 "Unknown function 'valueForKye:'; did you mean 'valueForKey:'?"
@@ -144,12 +144,12 @@ struct MappingProblemTests {
             (
                 "first",
                 "FUNCTION($manager, 'destinationInstancesForEntityMappingNamed:sourceInstances:', 'TagToTag', $source)",
-                "gives objects of 'Note', and the entity mapping 'TagToTag' takes those of 'Tag'"
+                "gives objects of 'Note', but the entity mapping 'TagToTag' takes objects of 'Tag'"
             ),
             (
                 "first",
                 "FUNCTION($manager, 'destinationInstancesForSourceRelationshipNamed:sourceInstances:', 'tags', $source.first)",
-                "names the relationship 'tags', and gets other objects"
+                "names the relationship 'tags', but its second argument contains other objects"
             ),
             ("title", "$destination.title", "'$destination' has no properties"),
             ("title", "$destination", "is the ID of the new object"), ("pages", "$entityMapping", "is a name"),

@@ -36,7 +36,7 @@ struct RelationshipInferenceTests {
         #expect(problems.first?.message.contains("from to-many to to-one") == true)
     }
 
-    @Test("adding an order gives a remark of kind note, and removing an order gives one of kind loss")
+    @Test("adding an order to a relationship gives a note, and removing the order is a loss")
     func orders() throws {
         func note(isOrdered: Bool) throws -> ManagedObjectModel {
             try model(
@@ -136,7 +136,7 @@ struct RelationshipInferenceTests {
         let new = try models(.toOne("b", to: "B", inverse: "a"), .toOne("a", to: "A", inverse: "b"))
         let many = try models(.toOne("b", to: "B", inverse: "as"), .toMany("as", to: "A", inverse: "b"))
         try expectDemand(many, to: new, keeping: "b")
-        // In the next case, the inverse is renamed. In the case after that, it keeps its name.
+        // The inverse is renamed, and then keeps its name.
         var renamed = R.toOne("a", to: "A", inverse: "b")
         renamed.renamingIdentifier = "as"
         try expectDemand(many, to: try models(.toOne("b", to: "B", inverse: "a"), renamed), keeping: "b")

@@ -2,7 +2,7 @@ import RoostCore
 import RoostMigration
 import Testing
 
-/// Elements that inference matches between two versions, even if renaming identifiers are wrong.
+/// A renaming identifier is stray if it names no element, or an unrelated element.
 @Suite("Matching elements of two versions")
 struct VersionMatchingTests {
     private typealias A = AttributeDescription
@@ -58,7 +58,7 @@ struct VersionMatchingTests {
         #expect(plain.entity("Note")?.versionHash == renamed.entity("Note")?.versionHash)
         #expect(try mappings(plain, to: renamed) == ["copy Note>Note"])
         #expect(try mappings(renamed, to: plain) == ["copy Note>Note"])
-        // The same holds if the identifier is the name of another entity, which stays unchanged.
+        // The identifier may also name another, unchanged entity.
         let tag = EntityDescription("Tag", attributes: [A("name", type: .string)])
         stray.renamingIdentifier = "Tag"
         #expect(try mappings(model(note, tag), to: model(stray, tag)) == ["copy Note>Note", "copy Tag>Tag"])
@@ -170,14 +170,13 @@ struct VersionMatchingTests {
                     A("y", type: .string).with { $0.renamingIdentifier = "x" },
                 ])
                 == ["x": "y", "y": "x"])
-        // The usual way to change a type is a renamed attribute and a new one with the old name.
+        // The usual type change is a renamed attribute, and a new attribute with the old name.
         #expect(
             try values(
                 [A("x", type: .string)],
                 to: [A("oldX", type: .string).with { $0.renamingIdentifier = "x" }, A("x", type: .date)])
                 == ["oldX": "x"])
-        // With a stray identifier and another type, the attribute is new, since no value could be
-        // kept.
+        // With a stray identifier and another type, the attribute is new.
         #expect(
             try values([A("x", type: .string)], to: [A("x", type: .date).with { $0.renamingIdentifier = "new" }]) == [:]
         )

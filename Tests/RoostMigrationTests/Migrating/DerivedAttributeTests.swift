@@ -12,14 +12,7 @@ struct DerivedAttributeTests {
 
     // MARK: Models
 
-    /// Returns a model of bands and albums.
-    ///
-    /// - Parameters:
-    ///   - key: The derivation of `Band.key`, or nil if the attribute does not exist.
-    ///   - total: The derivation of `Band.total`, or nil if the attribute does not exist.
-    ///   - albums: More attributes of albums.
-    /// - Returns: The model.
-    /// - Throws: `invalidModel`.
+    /// Returns a model of bands and albums, with these derivations of `Band.key` and `Band.total`.
     private func model(
         key: String? = nil, total: String? = nil, albums: [AttributeDescription] = []
     ) throws -> ManagedObjectModel {
@@ -37,7 +30,7 @@ struct DerivedAttributeTests {
 
     private func old() throws -> ManagedObjectModel { try model(key: "uppercase:(name)", total: "albums.@count") }
 
-    /// Returns a model with other derivations, and with an attribute derived from a derived one.
+    /// Returns a model with other derivations, and an attribute that reads a derived attribute.
     private func new() throws -> ManagedObjectModel {
         try model(
             key: "lowercase:(name)", total: "albums.price.@sum",
@@ -108,7 +101,7 @@ struct DerivedAttributeTests {
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
         let before = try store("sqlite", at: location.path, count: 200)
         var changes = ChangeSet(model: before.model)
-        // This commit does not compute derived attributes, so it leaves a wrong total.
+        // This commit computes no derived attributes, so the total is wrong.
         try changes.update(
             ObjectID("Band", key: 1), version: 1, values: ["name": "Band 1", "key": "BAND 1", "total": 99])
         _ = try before.commit(changes)
@@ -222,7 +215,7 @@ struct DerivedAttributeTests {
                     ])
             ])
         }
-        // The first node has no parent, so the old values are wrong in all nodes.
+        // The first node has no parent, so all origins must become null.
         let nodes = (1...4).map { (key: Int64) -> Scenario.Object in
             var values: [String: Value] = ["origin": "old"]
             if key > 1 { values["parent"] = .objectID(ObjectID("Node", key: key - 1)) }

@@ -4,7 +4,6 @@ import RoostCore
 import RoostMigration
 import Testing
 
-/// Dry runs of migrations to models with derived attributes.
 @Suite("Forecasts of derived attributes")
 struct DerivedForecastTests {
     private let manager = MigrationManager(registry: .standard)

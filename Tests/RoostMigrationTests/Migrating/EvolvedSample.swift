@@ -14,7 +14,6 @@ enum EvolvedSample {
         var writer = RelationshipDescription.toOne("writer", to: "Human", inverse: "works")
         writer.renamingIdentifier = "author"
         return try ManagedObjectModel(entities: [
-            // The previous version calls this entity Person.
             EntityDescription(
                 "Human",
                 attributes: [

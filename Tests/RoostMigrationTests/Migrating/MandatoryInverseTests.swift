@@ -30,9 +30,7 @@ struct MandatoryInverseTests {
         return try model(b, .toOne("a", to: "A", inverse: "b"))
     }
 
-    /// Returns options with an inferred mapping.
-    ///
-    /// For three passes, the mapping of `Tag` has a policy.
+    /// Returns options with an inferred mapping; three passes have a policy for `Tag`.
     private static func options(
         _ source: any PersistentStore, path: MigrationPath, conversion: ConversionOptions = ConversionOptions()
     ) throws -> MigrationOptions {

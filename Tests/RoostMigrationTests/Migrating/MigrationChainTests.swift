@@ -17,7 +17,7 @@ import RoostMigration
         ]
 
         @Test(
-            "each step through a chain of versions gives the same content as PlainMigration", arguments: chains,
+            "each step through a chain of versions gives the expected content", arguments: chains,
             Sample.writingTypes)
         func chain(path: String, type: String) throws {
             let versions = try Self.versions(path)
@@ -31,7 +31,6 @@ import RoostMigration
                 let (before, tally, old) = (try store.contents(), try store.snapshot().computeTally(), store.model)
                 let mapping = try MappingModel.inferred(from: old, to: version.model)
                 location = StoreLocation(type: type, path: directory.file("\(index)"))
-                // Loss is allowed only if a version drops something.
                 let drops = mapping.remarks(from: old, to: version.model).contains { $0.kind == .loss }
                 let options = MigrationOptions(allowsLoss: drops)
                 let report: MigrationReport
@@ -53,7 +52,6 @@ import RoostMigration
                 let dropped = report.mappings.filter { $0.type == "remove" }.reduce(0) { $0 + ($1.read ?? 0) }
                 #expect(report.objects == objects - dropped, "\(version.name)")
                 objects = report.objects
-                // A plain migration over dictionaries gives the same content.
                 var plain = PlainMigration(mapping, of: before, from: old, to: version.model)
                 let expected = try plain.contents()
                 let fails = plain.fails
@@ -68,7 +66,6 @@ import RoostMigration
             }
             #expect(objects > 0)
             // Only this step needs more than one pass: it adds a to-one inverse to a to-many relationship.
-            // One pass cannot find the objects that the new inverse refers to.
             #expect(otherSteps == (path.contains("artsy") ? ["ArtsyFolio v1.7"] : []))
             try store.close()
         }
@@ -87,8 +84,7 @@ import RoostMigration
                     let to = mapping.destinationEntity.flatMap(new.entity)
                 else { continue }
                 #expect(before.entities[from.number].count == after.entities[to.number].count)
-                // If only the new entity has subentities, its records and the references to it also
-                // store entity numbers.
+                // Records of an entity with subentities, and references to it, store entity numbers.
                 let (fields, newFields) = (from.layout.fields, to.layout.fields)
                 let namesOthers = fields.contains { $0.kind == .polymorphicReference || $0.kind == .objectID }
                 guard from.number == to.number, !namesOthers, fields.map(\.kind) == newFields.map(\.kind) else {

@@ -38,7 +38,6 @@ struct MigrationCompositeTests {
             throw error
         }
         #expect(report.path == (passes == 3 ? .threePasses : .onePass))
-        // The plan must not refuse a migration that succeeds.
         #expect(plan.refusals == [])
         let made = try StoreRegistry.standard.open(location)
         #expect(try checkStore(made) == [])
@@ -101,7 +100,7 @@ struct MigrationCompositeTests {
                 old, objects: Array(objects.prefix(2)), to: [address(mandatory, .string("zip"))], attributes: mapped,
                 passes: passes)
                 == [["address": both], [:]])
-        // An existing composite gets its elements' defaults, even for `country`, which precedes the mapped elements.
+        // An existing composite gets its elements' defaults, even for `country`, which comes first.
         let country = AttributeDescription("country", type: .string, isOptional: false, defaultValue: "CH")
         #expect(
             try migrate(
@@ -110,7 +109,7 @@ struct MigrationCompositeTests {
                     ["address": .composite(["country": "CH", "street": "s", "zip": "Z"])], [:],
                     ["address": .composite(["country": "CH", "street": "DEF", "zip": "Z"])],
                 ])
-        // A mandatory element without a value is missing only if the composite exists.
+        // Only an existing composite needs its mandatory elements.
         let unmapped = AttributeDescription("country", type: .string, isOptional: false)
         #expect(
             try migrate(

@@ -62,7 +62,7 @@ struct MigrationEstimateTests {
         let policies: [String: @Sendable () -> EntityMigrationPolicy] = ["P": { EntityMigrationPolicy() }]
         let withPolicies = try plan(MigrationOptions(mapping: mapping, policies: policies), to: Notes.v2())
         #expect(withPolicies.secondsNeeded == seconds(from: "memory", path: .threePasses))
-        // The second step reads the store that the first one made.
+        // The second step reads the first step's store.
         let twoSteps = try plan(MigrationOptions(history: Notes.history()), to: Notes.v3())
         #expect(twoSteps.steps.count == 2)
         #expect(twoSteps.secondsNeeded == seconds(from: "memory") + seconds())

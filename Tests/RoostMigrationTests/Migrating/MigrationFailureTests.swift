@@ -203,7 +203,7 @@ struct MigrationReportTests {
         #expect(
             person.steps == [
                 "'code' is converted from 'code', integer64 to decimal.",
-                "'fullName' is taken from 'name', with its default instead of null.",
+                "'fullName' is taken from 'name', with the default value instead of null.",
                 "'motto' gets one value for all objects.", "'rank' gets one value for all objects.",
             ])
         #expect(plan.losses.contains { $0.hasPrefix("Person.portrait:") })

@@ -204,7 +204,7 @@ struct MigrationMappingTests {
                 EntityMapping("S", type: .transform, from: "Station", to: "Station"),
             ])
         let snapshot = try store.snapshot()
-        // The order is that of the one-to-many relationship.
+        // The order is from the one-to-many relationship.
         #expect(
             try snapshot.targets(of: RelationshipName("Station", name: "readings"), from: ObjectID("Station", key: 1))
                 == [

@@ -6,12 +6,12 @@ import Testing
 
 @Suite("Random migrations in one pass")
 struct MigrationPropertyTests {
-    @Test("a random migration in memory gives the same content as PlainMigration", arguments: 0..<200)
+    @Test("a random migration in memory gives the expected content", arguments: 0..<200)
     func inMemory(seed: Int) throws {
         try compare(seed, from: "memory", to: "memory")
     }
 
-    @Test("a random migration of a file gives the content of PlainMigration", arguments: 200..<212, Sample.fileTypes)
+    @Test("a random migration of a file gives the expected content", arguments: 200..<212, Sample.fileTypes)
     func inFiles(seed: Int, type: String) throws {
         try compare(seed, from: type, to: type)
     }
@@ -63,7 +63,7 @@ struct MigrationPropertyTests {
             #expect(try migrated.contents().difference(from: expected) == nil)
             #expect(try checkStore(migrated).filter { $0.severity == .damage } == [])
             #expect(report.objects == plan.objects)
-            // The losses that the models show come first; the object IDs counted during the migration follow.
+            // Losses that the plan lists come first; object IDs counted during the migration follow.
             #expect(Array(report.losses.prefix(plan.losses.count)) == plan.losses)
             try migrated.close()
         } catch let error as StoreError where error.code == .migrationFailed {

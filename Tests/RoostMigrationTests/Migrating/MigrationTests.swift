@@ -25,7 +25,7 @@ struct MigrationTests {
         #expect(try new.contents().difference(from: expected) == nil)
         #expect(try checkStore(new) == [])
         #expect(try new.metadata().storeUUID == uuid)
-        // A deleted object's key must not be used again.
+        // Keys of deleted objects must not be reused.
         #expect(try new.snapshot().lastKey(of: "Shelf") == 77)
         #expect(try new.snapshot().lastKey(of: "Human") == 700)
         #expect(report.path == .onePass)

@@ -7,8 +7,7 @@ import RoostMigration
 /// The effect of a mapping model on the content of a store, computed object by object over
 /// dictionaries.
 ///
-/// It is deliberately simple: it ignores layouts and batches, and considers how stores represent
-/// relationships only when it reads and writes pairs.
+/// Layouts and batches are ignored.
 struct PlainMigration {
     struct Place: Hashable {
         var root: Int
@@ -40,10 +39,7 @@ struct PlainMigration {
     private var made: [ObjectID: ObjectID] = [:]
     private var values: [ObjectID: [String: Value]] = [:]
     private var pairs: [Int: [Pair: Order]] = [:]
-    /// Whether the migration must fail.
-    ///
-    /// It fails if a mandatory attribute has no value. It also fails if a mandatory reference is
-    /// empty, and was optional or had a value before.
+    /// Whether the migration must fail, because a mandatory value is empty.
     private(set) var fails = false
 
     init(_ mapping: MappingModel, of contents: StoreContents, from old: ManagedObjectModel, to new: ManagedObjectModel)
@@ -120,8 +116,7 @@ struct PlainMigration {
         case (.int(let number), .decimal): .decimal(Decimal(number))
         case (.int(let number), .double), (.int(let number), .float): .double(Double(number))
         case (.objectID(let id), .objectID):
-            // An object-ID attribute gets the ID that the object would have, whether or not it
-            // exists.
+            // An object-ID attribute gets the ID that the object would have, even if no such object exists.
             mapping.entityMappings.first { $0.sourceEntity == id.entity && $0.destinationEntity != nil }
                 .flatMap(\.destinationEntity).map { .objectID(ObjectID($0, key: id.key)) } ?? .null
         default: value
@@ -250,7 +245,6 @@ struct PlainMigration {
             {
                 name = text
             }
-            // A mandatory value that was already missing is not a failure of the migration.
             guard let name, let before = origin.relationship(name) else { continue }
             if objects[old]?.values[name] != nil || before.declaration.isOptional { fails = true }
         }

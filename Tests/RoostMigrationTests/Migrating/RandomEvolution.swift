@@ -23,7 +23,6 @@ struct RandomEvolution {
         for _ in 0..<draft.generator.below(7) + 1 {
             let before = draft.entities
             draft.change()
-            // A change is dropped if its model is invalid or the change cannot be inferred.
             if let next = try? ManagedObjectModel(entities: draft.entities),
                 (try? MappingModel.inferred(from: old, to: next)) != nil
             {

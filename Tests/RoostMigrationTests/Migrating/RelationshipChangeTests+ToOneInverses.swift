@@ -250,7 +250,6 @@ extension RelationshipChangeTests {
     func narrowedInverseOfItself(hasRoom: Bool) throws {
         let old = try Self.nodes(.toOne("s", to: "A", inverse: "ts"), .toMany("ts", to: "A", inverse: "s"))
         let new = try Self.nodes(.toOne("s", to: "A", inverse: "t"), .toOne("t", to: "A", inverse: "s"))
-        // Object 2 refers to itself; if `hasRoom` is false, object 3 does too.
         let source = try Self.store(old, s: [1: 3, 2: 2, 3: hasRoom ? 4 : 3])
         guard hasRoom else {
             let error = #expect(throws: StoreError.self) { try Self.migrate(source, to: new, path: .onePass) }

@@ -122,8 +122,7 @@ struct RelationshipChangeTests {
             try Self.pairs("fr", in: store)
                 == [[1, 2], [2, 1], [2, 3], [3, 2], [1, 4], [4, 1], [3, 3]])
         #expect(report.links == 4)
-        // The direction of the links is lost. With a policy, the loss is not known in advance, so
-        // the report does not mention it.
+        // With a policy, the report does not mention that the links lose their direction.
         #expect(report.losses.contains { $0.contains("A.fr") && $0.contains("its own inverse") } == !isPolicy)
         try source.close()
     }

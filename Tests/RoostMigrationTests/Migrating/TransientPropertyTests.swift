@@ -6,7 +6,6 @@ import Testing
 
 @Suite("Models that differ in transient properties")
 struct TransientPropertyTests {
-    /// Returns a model of messages with the given transient attributes.
     private static func model(_ transients: [AttributeDescription] = [], inverse: Bool = false) throws
         -> ManagedObjectModel
     {
@@ -52,7 +51,6 @@ struct TransientPropertyTests {
             let store = try StoreRegistry.standard.open(location, options: StoreOptions(model: model))
             #expect(store.model == models[made])
             #expect(try store.metadata().versionHashes == models[0].versionHashes(by: .v2))
-            // The store accepts records of the program's model.
             _ = try store.commit(try Self.changes(model, key: Int64(number) + 2))
             let snapshot = try store.snapshot()
             #expect(

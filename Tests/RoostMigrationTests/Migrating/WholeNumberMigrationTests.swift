@@ -71,7 +71,7 @@ struct WholeNumberMigrationTests {
 
     /// Triples of an old type, a new type and a number.
     ///
-    /// Only the number 2^53 is exact in its new type, because it is a power of two.
+    /// Only the number 2^53 is exact in its new type.
     private static let numbers: [(AttributeType, AttributeType, Int64)] = [
         (.integer64, .double, 9_007_199_254_740_993), (.integer64, .double, -9_007_199_254_740_993),
         (.integer64, .double, .max), (.integer32, .float, 16_777_217), (.integer64, .float, 9_007_199_254_740_992),

@@ -113,7 +113,6 @@ struct OpeningTests {
         }
     }
 
-    /// Opens or creates a store with a type that has `faults`.
     private func open(
         _ location: StoreLocation, rule: IncompatibleStoreRule, faults: Faults
     ) throws -> any PersistentStore {

@@ -110,7 +110,7 @@ struct AssociationTableTests {
                 Object(entity: 0, key: Int64(key)),
                 with: Object(entity: 1, key: Int64.random(in: 1...1_000_000, using: &random)), in: 0)
         }
-        // Each association is stored for both sides, in 24 bytes each.
+        // An association takes 24 bytes for each side.
         let live = 2 * count * 24
         let (file, written) = table.spilledBytes
         #expect(file > live / 2 && file < 3 * live, "\(file) bytes for \(live)")

@@ -91,7 +91,7 @@ struct MandatoryRelationshipTests {
             let report = try MigrationManager(registry: .standard).migrate(
                 from: .store(try source()), to: .store(store), model: model, options: options)
             #expect(report.path == path)
-            // Empty mandatory values break a rule of the model, and nothing else is wrong.
+            // Only empty mandatory values break a rule.
             #expect(try checkStore(store).filter { !["mandatory", "minimumCount"].contains($0.kind) } == [])
             return (store, report)
         }

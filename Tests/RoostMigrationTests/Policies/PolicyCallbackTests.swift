@@ -100,7 +100,6 @@ struct PolicyCallbackTests {
         #expect(seen.withLock { $0 } == ["validate", "validate", "end"])
     }
 
-    /// A callback in which a policy can end the migration.
     enum Callback: String, CaseIterable {
         case begin, create, endCreation, relate, endRelating, validate, end
     }

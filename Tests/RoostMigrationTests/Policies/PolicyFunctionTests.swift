@@ -88,8 +88,6 @@ struct PolicyFunctionTests {
     }
 
     /// Migrates the items with one expression for each attribute, and returns the new values.
-    ///
-    /// The policy has the functions `upper:` and `length:`.
     private static func migrateItems(_ expressions: [String: String]) throws -> [[String: Value]] {
         let directory = try TemporaryDirectory()
         let old = try items(directory.file("old"))

@@ -4,7 +4,6 @@ import RoostCore
 import RoostMigration
 import Testing
 
-/// The callbacks of policies and their effects in a migration in three passes.
 @Suite("Migration policies")
 struct PolicyMigrationTests {
     // MARK: The standard behavior

@@ -30,7 +30,7 @@ enum Scenario {
         return store
     }
 
-    /// Migrates an open store to a new one, and opens the new one.
+    /// Migrates an open store, and opens the new store.
     static func migrate(
         _ source: any PersistentStore, to type: String, at path: String, model: ManagedObjectModel,
         mapping: MappingModel?, policies: [String: @Sendable () -> EntityMigrationPolicy] = [:],
@@ -62,7 +62,7 @@ enum Scenario {
         return found
     }
 
-    /// Returns the texts of one attribute of the objects that a relationship refers to.
+    /// Returns the values of a string attribute of a relationship's destinations.
     static func names(
         _ relationship: String, of id: ObjectID, attribute: String, in store: any PersistentStore
     ) throws -> [String] {

@@ -4,8 +4,6 @@ import RoostMigration
 import Testing
 
 /// The acceptance scenarios of mapping models with policies.
-///
-/// Most run for any two store types.
 @Suite("Migration scenarios")
 struct ScenarioTests {
     // MARK: Posts are dropped, comments are kept
@@ -282,8 +280,6 @@ struct ScenarioTests {
     }
 
     /// Migrates step by step to the last version.
-    ///
-    /// Each step creates a store of the type `type`.
     private func chain(
         _ store: any PersistentStore, models: [ManagedObjectModel], from first: Int, to type: String,
         in directory: TemporaryDirectory, policies: [String: @Sendable () -> EntityMigrationPolicy],
@@ -469,7 +465,6 @@ struct ScenarioTests {
             #expect(try Scenario.objects("Shelf", in: new).count == (rule == .deny ? 2 : 1))
             try new.close()
             try old.close()
-            // A store that is destroyed and created again is empty.
             let type = try StoreRegistry.standard.type(named: destination)
             try type.destroy(new.location)
             let fresh = try StoreRegistry.standard.create(new.location, model: model)

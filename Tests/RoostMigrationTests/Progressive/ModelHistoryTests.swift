@@ -101,7 +101,7 @@ struct ModelHistoryTests {
         #expect(last.steps == ["v1-v2"] && last.losses == [])
     }
 
-    @Test("a history takes single steps where one step would drop values or cannot be inferred")
+    @Test("a history steps through versions if a direct step would drop values or cannot be inferred")
     func versionsKeepMore() throws {
         // The version after a rename has no renaming identifier.
         let (a, b) = (AttributeDescription.string("a"), AttributeDescription.string("b"))

@@ -2,7 +2,7 @@ import Roost
 import RoostCore
 import RoostMigration
 
-/// A model of notes in four versions, for tests of migrations through versions.
+/// A model of notes in four versions.
 enum Notes {
     /// Returns version 1: `Note(title, color, rating Int16)`.
     static func v1() throws(StoreError) -> ManagedObjectModel {

@@ -166,8 +166,7 @@ struct ProgressiveMigrationTests {
             options: MigrationOptions(allowsLoss: true).with { $0.stages = stages })
         #expect(log.withLock { $0 } == ["will stars", "did"])
         #expect(report.steps.count == 2 && report.objects == 7)
-        // The second step reads the result of the first step and its code. The report's source digest is the digest
-        // of the unchanged source.
+        // The second step reads the result of the first stage's code.
         #expect(report.steps.first?.destinationDigest == report.steps.last?.sourceDigest)
         let store = try StoreRegistry.standard.open(old)
         #expect(try report.sourceDigest == Scenario.digest(store).description)

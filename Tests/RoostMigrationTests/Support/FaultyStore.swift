@@ -113,7 +113,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         FaultyLoader(try base.bulkLoader(options), faults: faults)
     }
 
-    /// Counts one read, and throws if this read is to fail.
+    /// Counts a read, and throws if this read must fail.
     func countRead() throws(StoreError) {
         let count = readCount.withLock { count in
             count += 1

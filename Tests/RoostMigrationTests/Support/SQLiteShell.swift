@@ -11,7 +11,7 @@ enum SQLiteShell {
         let message: String
     }
 
-    /// Runs statements, and returns their rows as lines; throws if one fails.
+    /// Runs statements, and returns their rows as lines.
     @discardableResult
     static func run(_ sql: String, on file: String) throws -> [String] {
         let process = Process()

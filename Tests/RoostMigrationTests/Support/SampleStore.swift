@@ -143,7 +143,7 @@ enum Sample {
     static let fileTypes = StoreRegistry.standard.all
         .filter { $0.capabilities.contains(.writing) && $0.capabilities.contains(.file) }.map(\.name)
 
-    /// Creates a filled store of a type, with a given UUID and fixed user metadata.
+    /// Creates a filled store with fixed user metadata.
     static func store(
         _ type: String, at path: String, people: Int = 1500, uuid: StoreUUID = StoreUUID()
     ) throws(StoreError) -> any PersistentStore {

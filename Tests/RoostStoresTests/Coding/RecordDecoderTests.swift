@@ -363,7 +363,7 @@ struct RecordDecoderTests {
             ),
             (
                 Wrong(Derived.self),
-                "'Derived' asks for superDecoder(), which 'Thing' does not have. Give the same decoder to super.init(from:)."
+                "'Derived' asks for superDecoder(), which 'Thing' does not have. Pass the decoder of init(from:) to super.init(from:)."
             ),
             (Wrong([Int].self), "'Array<Int>' asks for a list of values, which 'Thing' (object) does not have."),
             (
@@ -452,7 +452,6 @@ struct RecordDecoderTests {
 
     // MARK: Lifetimes
 
-    /// A type that keeps its container.
     final class Keeper: Decodable {
         enum Key: String, CodingKey { case small, text }
         let decoder: any Decoder

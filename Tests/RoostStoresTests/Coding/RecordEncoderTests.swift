@@ -191,7 +191,7 @@ struct RecordEncoderTests {
             (Empty(), "'Empty.text' asks for keys, which 'Thing.text' (string) does not have."),
             (
                 Super(),
-                "'Super' asks for superEncoder(), which 'Thing' does not have. Give the same encoder to super.encode(to:)."
+                "'Super' asks for superEncoder(), which 'Thing' does not have. Pass the encoder of encode(to:) to super.encode(to:)."
             ),
             ([1], "'Array<Int>' asks for a list of values, which 'Thing' (object) does not have."),
             (5, "'Int' encodes a single value, and an object has properties. Encode it with a key for each property."),

@@ -132,7 +132,7 @@ struct InterpolationTests {
     }
 }
 
-/// Strings that would change the meaning of a predicate if they became part of its text.
+/// Strings that would change a predicate's meaning as a part of the text.
 enum Hostile {
     private static let pieces = [
         "'", "\"", "\\", "%@", "%K", "%d", "%", "$x", "$source", "#", "' OR 1 == 1", "\" OR TRUEPREDICATE OR \"",

@@ -21,10 +21,8 @@ struct DeletedReferenceTests {
         let a: [ObjectID]
         let b: [ObjectID]
 
-        /// Returns the value of a property for each object of A.
         func values(_ name: String) throws -> [Value] { try store.fetch("A").map { $0[name] } }
 
-        /// Returns the number of related objects for each object of A.
         func counts(_ name: String) throws -> [Int] {
             try store.fetch("A").map { try store.members(name, of: $0.id).count }
         }

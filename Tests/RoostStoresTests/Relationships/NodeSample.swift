@@ -51,7 +51,6 @@ struct NodeSample {
         try store.insert(values, onConflict: .update, result: .objectIDs)
     }
 
-    /// Returns the sorted indexes in `nodes` of the related nodes.
     func numbers(_ name: String, of number: Int) throws -> [Int] { try order(name, of: number).sorted() }
 
     /// Returns the indexes in `nodes` of the related nodes, in the order of the relationship.

@@ -7,9 +7,7 @@ import Testing
 struct PairTests {
     private let folder = Result { try Folder() }
 
-    /// A store with four persons.
-    ///
-    /// A person can have a spouse and a pass. A pass has a mandatory holder.
+    /// Four persons, who can have a spouse and a pass; a pass has a mandatory holder.
     private struct Persons {
         let store: Store
         let persons: [ObjectID]
@@ -86,7 +84,6 @@ struct PairTests {
                 ]))
     }
 
-    /// Creates two couples: a and b, c and d.
     private func couples(_ type: String) throws -> Persons {
         let sample = try sample(type)
         try sample.save(("a", 1), ("c", 3))
@@ -95,7 +92,6 @@ struct PairTests {
         return sample
     }
 
-    /// Creates persons with passes: x belongs to a, and y to b.
     private func passes(_ type: String) throws -> Persons {
         let sample = try sample(type)
         let rows = ["x", "y"].enumerated().map { number, name -> [String: Value] in

@@ -16,13 +16,6 @@
         let server: PageServer
         let access: AccessGuard
 
-        /// Creates the library.
-        ///
-        /// - Parameters:
-        ///   - model: The model, or nil for the model of the library.
-        ///   - allowsChanges: Whether objects can be changed.
-        ///   - fill: Puts objects into the store.
-        /// - Throws: The error of a store.
         init(
             model: ManagedObjectModel? = nil, allowsChanges: Bool = false,
             fill: (Store) throws -> Void = ViewedLibrary.fill
@@ -93,14 +86,6 @@
         }
 
         /// Sends a request as a program does.
-        ///
-        /// - Parameters:
-        ///   - method: The method.
-        ///   - address: The path and the query.
-        ///   - body: A JSON text.
-        ///   - headers: More headers.
-        /// - Returns: The answer.
-        /// - Throws: An error for a wrong address.
         func send(
             _ method: String, to address: String, body: String = "", headers: [String: String] = [:]
         ) throws -> HTTPResponse {
@@ -114,7 +99,6 @@
 
         struct BadAddress: Error {}
 
-        /// Returns the answer to a GET request.
         func send(_ address: String) throws -> HTTPResponse { try send("GET", to: address) }
 
         /// Returns the data of a view.

@@ -18,7 +18,6 @@ typedef struct baseline_run {
     const char *path;
     /// The store that a load or a conversion creates; empty for a store in memory.
     const char *destination;
-    /// The number of tracks in the store.
     int64_t track_count;
     /// The number of repetitions of the work: reads, transactions, lookups.
     int64_t repetitions;

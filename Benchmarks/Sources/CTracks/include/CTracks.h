@@ -69,7 +69,7 @@ void tracks_title_range(uint64_t index, int64_t track_count, char *lower, char *
 /// 1 to `count`.
 int64_t tracks_distinct_key(uint64_t index, int64_t count);
 
-/// Returns the new play count in the benchmark "update": one more than before.
+/// Returns the new play count in the benchmark "update".
 static inline int64_t track_updated_play_count(int64_t play_count) { return play_count + 1; }
 
 /// Returns the new date of the track at `index` in the benchmark "update".

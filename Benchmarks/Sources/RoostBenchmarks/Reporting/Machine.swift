@@ -29,7 +29,7 @@ struct Machine: Codable {
         #endif
     }
 
-    /// Returns the text after the separator in the first line of a file that begins with `name`.
+    /// Returns the text after the separator in a file's first line that begins with `name`.
     private static func value(of name: String, in path: String, separator: Character) -> String? {
         guard let data = FileManager.default.contents(atPath: path) else { return nil }
         for line in String(decoding: data, as: UTF8.self).split(separator: "\n") where line.hasPrefix(name) {
@@ -53,7 +53,6 @@ struct Machine: Codable {
         process.arguments = ["git"] + arguments
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
-        // Without Git or a checkout, the commit is unknown.
         guard (try? process.run()) != nil, let data = try? output.fileHandleForReading.readToEnd() ?? Data() else {
             return nil
         }

@@ -35,7 +35,6 @@ struct ResultTable {
         bytes.map { String(format: "%.1f", Double($0) / 1_048_576) } ?? "–"
     }
 
-    /// The table as text with aligned columns.
     var text: String { alignedText([header] + rows) }
 
     /// Returns the machine, the software and the rounds of a run in one line.

@@ -61,9 +61,7 @@ struct OperationResult: Codable {
     var name: String
     var title: String
     var unit: Operation.Unit
-    /// The number of tracks in the store.
     var trackCount: Int
-    /// The number of units in one round.
     var unitCount: Int
     /// The title of the baseline, see ``Operation/Baseline``.
     var baselineTitle: String
@@ -92,7 +90,6 @@ struct OperationResult: Codable {
         side == .roost ? roost.medianCPUSeconds : baseline.medianCPUSeconds
     }
 
-    /// Whether the target is met; nil without a target.
     var meetsTarget: Bool? { target.map { ratio <= $0 } }
 
     private enum CodingKeys: String, CodingKey {
@@ -153,10 +150,8 @@ struct OperationResult: Codable {
 struct SideResult: Codable {
     /// The time of each round.
     var seconds: [Double]
-    /// The processor time of each round.
     var cpuSeconds: [Double]
-    /// The additional private memory that the first round needed; null if the system does not
-    /// report it.
+    /// The private memory that the first round added; null if the system does not report it.
     var peakPrivateBytes: Int?
     /// The size of the operation's files; null without files.
     var diskBytes: Int?
@@ -166,7 +161,6 @@ struct SideResult: Codable {
 }
 
 extension [Double] {
-    /// The median, or 0 without elements.
     var median: Double {
         guard !isEmpty else { return 0 }
         let sorted = sorted()

@@ -15,14 +15,13 @@ struct SizeTable {
 
     mutating func add(_ name: String, cells: [String], summary: String) { rows.append([name] + cells + [summary]) }
 
-    /// The table as text with aligned columns.
     var text: String { alignedText([["operation"] + sizes.map { grouped($0) } + [summaryTitle]] + rows) }
 }
 
 /// Returns a table of the time per object for several sizes.
 ///
-/// The last column is the ratio of the greatest to the smallest time per object. It shows how far
-/// from linear the operation is.
+/// The last column, the ratio of the greatest to the smallest time, shows how far from linear the
+/// operation is.
 func scalingTable(_ results: [OperationResult], sizes: [Int]) -> String {
     var table = SizeTable(sizes: sizes, summaryTitle: "factor")
     for side in Side.allCases {
@@ -85,7 +84,7 @@ func grouped(_ number: Int) -> String {
     return String(digits)
 }
 
-/// Returns rows with aligned columns, the first to the left and all others to the right.
+/// Returns rows with aligned columns, the first left and the others right.
 func alignedText(_ rows: [[String]]) -> String {
     let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { row in

@@ -7,9 +7,8 @@ struct Fixtures {
 
     /// Returns the path of a store, and creates it if it is missing or older than this program.
     ///
-    /// Both sides read the same JSON document, the same Core Data store, and the same store with
-    /// tags. The baseline in C writes the Core Data store. Roost writes the document and the store
-    /// with tags.
+    /// Both sides read the same Core Data store, which C writes. They also share the JSON document
+    /// and the store with tags, which Roost writes.
     func path(_ type: String, side: Side, trackCount: Int, form: TrackForm) throws -> String {
         let side: Side = type == "json" || form == .tagged ? .roost : type == "coredata" ? .baseline : side
         let name = "\(side.rawValue)-\(type)\(form == .plain ? "" : "-" + form.rawValue)-\(trackCount)"

@@ -9,7 +9,7 @@ struct MigrationProof {
 
     init(_ kind: MigrationKind) { self.kind = kind }
 
-    /// Throws for the first object that lacks a value or has an unexpected one.
+    /// Throws for the first object with a missing or unexpected value.
     func check(_ store: any PersistentStore) throws {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }

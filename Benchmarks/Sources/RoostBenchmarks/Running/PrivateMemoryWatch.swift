@@ -18,7 +18,6 @@ final class PrivateMemoryWatch: Sendable {
     private let shared = Shared()
     private let start: Int?
 
-    /// Starts sampling.
     init() {
         start = Self.currentBytes
         let shared = shared

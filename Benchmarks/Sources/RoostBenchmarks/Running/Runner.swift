@@ -12,9 +12,9 @@ struct Runner {
 
     /// Measures one operation.
     ///
-    /// The first round of each side is not timed, because it touches memory and reads files for the
-    /// first time. Its counts and checksums must be equal on both sides, and it samples memory.
-    /// Then the sides alternate, and each round reverses their order.
+    /// The first round of each side warms up memory and files, and is not timed. It samples memory,
+    /// and its counts and checksums must be equal on both sides. Then the sides alternate, and each
+    /// round reverses their order.
     func measure(_ operation: Operation) throws -> OperationResult {
         onStart(operation)
         let workload = scale.workload(of: operation)

@@ -25,7 +25,6 @@ struct WorkDirectory {
         try handle.close()
     }
 
-    /// Returns the size of all files in the directory.
     func byteCount() throws -> Int {
         let manager = FileManager.default
         return try manager.contentsOfDirectory(atPath: path).reduce(0) { sum, name in

@@ -25,15 +25,14 @@ struct WorkerReply: Codable {
     var checksum: UInt64?
     /// The private memory that the round added to the process; nil unless the command was `prove`.
     var peakPrivateBytes: Int?
-    /// The size of the operation's files.
     var diskBytes: Int?
 }
 
 /// One side of one operation in its own process.
 ///
-/// It shares memory with no other operation, and a crash fails only one operation. It reads a
-/// request, then `prove` or `measure` for each round, and answers each round with one line of JSON.
-/// It ends at the end of its input.
+/// A worker shares no memory with other operations, and a crash fails only one operation. It reads
+/// a request, then `prove` or `measure` for each round until its input ends. Each answer is one
+/// line of JSON.
 struct Worker {
     private let request: WorkerRequest
     private let operation: Operation
@@ -41,7 +40,6 @@ struct Worker {
     private let workload: Workload
     private var isOpen = false
 
-    /// Runs until the input ends.
     static func run() {
         do {
             guard let line = readLine() else { return }
@@ -86,7 +84,9 @@ struct Worker {
             ? try operation.makeSubject(workload) : try operation.makeBaseline(workload)
     }
 
-    /// Runs one round, with its preparation and cleanup, which are not measured.
+    /// Runs one round.
+    ///
+    /// Preparation and cleanup are not measured.
     mutating func round(proving: Bool) throws -> WorkerReply {
         let files = WorkDirectory(path: request.directory)
         if operation.source.isAnew || !isOpen {

@@ -9,7 +9,7 @@ final class WorkerProcess {
 
     /// Starts this program once more, as a worker.
     ///
-    /// If `includesErrors` is true, the worker's output includes its error messages.
+    /// With `includesErrors`, the output includes error messages.
     init(_ arguments: [String], includesErrors: Bool = false) throws {
         guard let program = Bundle.main.executablePath else { throw BenchmarkError("This program has no path.") }
         process.executableURL = URL(fileURLWithPath: program)

@@ -11,7 +11,8 @@ final class BaselineSubject: Subject {
     private let functions: baseline
     /// The baseline that reads the created store, if the store is not a file.
     private let reader: String
-    /// The argument of the functions, at a stable address because they may keep pointers to it.
+    /// The argument of the C functions, at a stable address because the functions may keep
+    /// pointers.
     private let argument: UnsafeMutablePointer<baseline_run>
     private let source: UnsafeMutablePointer<CChar>?
     private let destination: UnsafeMutablePointer<CChar>?

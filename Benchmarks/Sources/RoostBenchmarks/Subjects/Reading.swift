@@ -165,10 +165,8 @@ struct Reading {
         return outcome
     }
 
-    /// Counts the loved tracks.
     func count() throws -> Outcome { try count(.path("loved") == true) }
 
-    /// Counts the tracks that were played often.
     func oneFieldFilter() throws -> Outcome { try count(.path("playCount") > 1000) }
 
     private func count(_ predicate: FetchRequest.Predicate) throws -> Outcome {
@@ -196,7 +194,6 @@ struct Reading {
         return Outcome(unitCount: workload.trackCount, checksum: UInt64(sum))
     }
 
-    /// Counts the tracks of albums from 2020 on.
     func toOnePath() throws -> Outcome { try count(.path("album.year") >= 2020) }
 
     /// Counts the albums with a track that was played very often; the unit is the track.

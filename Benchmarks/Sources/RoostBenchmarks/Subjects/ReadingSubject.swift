@@ -2,7 +2,6 @@ internal import Roost
 
 /// Reads an open store through one snapshot in each round.
 final class ReadingSubject: Subject {
-    /// The reads of a round.
     typealias Body = @Sendable (Reading) throws -> Outcome
 
     private let type: String

@@ -13,7 +13,6 @@ func openStore(_ type: String, workload: Workload, schema: TrackSchema) throws -
     return store
 }
 
-/// Loads all objects into an empty store.
 func loadLibrary(
     _ library: TrackLibrary, into store: any PersistentStore, schema: TrackSchema
 ) throws(StoreError) -> StoreTally {

@@ -5,7 +5,6 @@ import RoostCore
 
 /// Works on a store through `Store`, as programs do.
 final class StoreSubject: Subject {
-    /// The work of a round.
     enum Work: Sendable {
         /// Reads every track as a record.
         case records

@@ -3,7 +3,6 @@ internal import Roost
 
 /// Updates, deletes or inserts tracks of a store.
 final class WritingSubject: Subject {
-    /// The kind of change that a round makes.
     enum Change: Sendable { case update, delete, insert }
 
     private let type: String

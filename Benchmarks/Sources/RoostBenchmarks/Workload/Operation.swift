@@ -88,7 +88,6 @@ struct Operation: Sendable {
     /// Creates Roost's side.
     let makeSubject: @Sendable (Workload) throws -> any Subject
 
-    /// Whether the operation creates a file.
     var makesFile: Bool { madeType != nil && !isProvenBySubject }
 
     /// Whether each side computes the checksum of its own store, because the store is not a file.
@@ -99,8 +98,7 @@ struct Operation: Sendable {
 
     /// The type of the store whose content must be equal on both sides after a round, if any.
     ///
-    /// It is nil for transactions, because a store may leave gaps between the keys that it
-    /// reserves.
+    /// Nil for transactions, because stores may leave gaps between reserved keys.
     var provenType: String? {
         if case .copied(let type) = source, unit == .object { return type }
         return madeType

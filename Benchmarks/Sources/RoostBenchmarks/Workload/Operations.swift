@@ -1,4 +1,3 @@
-/// All measured operations.
 enum Operations {
     /// All operations, in the order in which they run and are printed.
     static let all: [Operation] =

@@ -93,7 +93,7 @@ extension TrackSchema {
         }
     }
 
-    /// Returns the sum of the checksums of all records of a batch of tracks.
+    /// Returns the sum of the checksums of a batch of tracks.
     func checksum(_ batch: RecordBatch) -> UInt64 {
         var value = track()
         var sum: UInt64 = 0
@@ -104,7 +104,7 @@ extension TrackSchema {
         return sum
     }
 
-    /// Returns the sum of the checksums of all records of a batch of albums.
+    /// Returns the sum of the checksums of a batch of albums.
     func albumChecksum(_ batch: RecordBatch) -> UInt64 {
         var value = album()
         var sum: UInt64 = 0

@@ -19,7 +19,7 @@ enum Tracks {
     static func titleRange(_ index: Int, trackCount: Int) -> (lower: String, upper: String) {
         var lower = [CChar](repeating: 0, count: Int(TRACK_TITLE_LIMIT))
         var upper = lower
-        // Both arrays have the size that the function requires, and it ends both texts with a zero.
+        // Both arrays have the required size, and the function ends both texts with a zero.
         tracks_title_range(UInt64(index), Int64(trackCount), &lower, &upper)
         func text(_ bytes: [CChar]) -> String {
             String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

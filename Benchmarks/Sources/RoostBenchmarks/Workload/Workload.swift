@@ -18,10 +18,9 @@ struct Workload: Sendable {
 
 /// The result of a round.
 struct Outcome: Sendable {
-    /// The number of units of the operation, which is equal on both sides.
+    /// The number of units of the operation, equal on both sides.
     var unitCount: Int
-    /// A checksum or count of the result, which is equal on both sides; nil if the round computed
-    /// none.
+    /// A checksum or count of the result, equal on both sides; nil if the round computed none.
     var checksum: UInt64?
 }
 
@@ -35,11 +34,11 @@ protocol Subject: AnyObject {
     ///
     /// - Parameter proving: Whether to compute the checksum of all objects, even if the operation
     ///   itself does not.
-    /// - Returns: The outcome, which is equal on both sides.
+    /// - Returns: The outcome.
     /// - Throws: Errors of the operation; ``BenchmarkError`` after a wrong result.
     func run(proving: Bool) throws -> Outcome
-    /// Returns the sum of the checksums of all objects in the store that a round created or changed
-    /// in memory, or created on a server; nil without one.
+    /// Returns the sum of all objects' checksums in a store that a round wrote, if the store is not
+    /// a file.
     func madeChecksum() throws -> UInt64?
     /// Releases everything that a round created, except files.
     func clean() throws

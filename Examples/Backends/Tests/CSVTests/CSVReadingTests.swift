@@ -130,7 +130,7 @@ struct CSVReadingTests {
         #expect(error { _ = try store.integrityFindings() }?.code == .closed)
     }
 
-    @Test("a CSV store gives no snapshot after its file's columns change, and throws storeReplaced")
+    @Test("taking a snapshot of a CSV store fails with `storeReplaced` after the file's columns change")
     func replaced() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = try open("name\nAda\n")

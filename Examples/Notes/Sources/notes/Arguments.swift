@@ -42,7 +42,6 @@ struct Arguments {
     /// Returns the last value of an option.
     func value(_ option: String) -> String? { values(option).last }
 
-    /// Returns all values of an option.
     func values(_ option: String) -> [String] { options.filter { $0.name == option }.map(\.value) }
 
     /// Returns the first word as the number of a note.

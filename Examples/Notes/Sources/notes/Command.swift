@@ -27,7 +27,6 @@ enum Command: Equatable {
         "edit": (["N", "TEXT"], []), "delete": (["N"], []), "tags": ([], []), "help": ([], []), "--help": ([], []),
     ]
 
-    /// Reads the arguments of a command.
     init(_ arguments: [String]) throws(UsageError) {
         let read = try Arguments(arguments, forms: Self.forms)
         switch read.name {

@@ -30,7 +30,6 @@ struct Session {
 
     private let book: NoteBook
     private var draft: Draft?
-    /// Whether the session has ended.
     private(set) var isOver = false
 
     init(_ book: NoteBook) { self.book = book }

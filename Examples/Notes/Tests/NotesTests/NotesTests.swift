@@ -72,12 +72,11 @@ struct NotesTests {
         #expect(try book.tags() == [tag("a", open: 0), tag("b", open: 1), tag("x", open: 1)])
         try book.delete(2)
         #expect(try book.list().map(\.number) == [1])
-        // A tag is deleted with its last note.
         #expect(try book.tags() == [tag("a", open: 0), tag("x", open: 0)])
         #expect(throws: NoteError.self) { try book.edit(2, text: "d") }
     }
 
-    @Test("a note that breaks a rule changes nothing, and the error has a remedy", arguments: types)
+    @Test("a note that breaks a rule is not saved, and the error has a remedy", arguments: types)
     func rules(type: String) throws {
         let store = try TestStore(type)
         let book = NoteBook(store.container)
@@ -149,7 +148,6 @@ struct NotesTests {
         #expect(try book.undo() == "edit 2")
         #expect(try book.undo() == "done 1")
         #expect(try book.list() == lines)
-        // The undo is saved to the store.
         #expect(try NoteBook(store.container).list() == lines)
         #expect(try book.redo() == "done 1")
         #expect(try book.list().map(\.isDone) == [true, false])
@@ -216,7 +214,6 @@ struct NotesTests {
         #expect(try book.list() == [draft.line])
         #expect(try NoteBook(store.container).list() == [draft.line])
         #expect(try book.tags().map(\.name) == ["shop", "soon"])
-        // All changes of the draft are one step.
         #expect(try book.undo() == "draft 1")
         #expect(try book.list() == before)
         #expect(try book.tags().map(\.name) == ["shop", "today"])

@@ -38,7 +38,6 @@ struct TutorialError: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// Throws an error if a condition is false.
 func check(_ condition: Bool, _ expectation: String, line: Int = #line) throws {
     guard condition else { throw TutorialError("expected in line \(line): \(expectation)") }
 }

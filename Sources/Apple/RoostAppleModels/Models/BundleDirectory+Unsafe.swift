@@ -1,12 +1,8 @@
 package import RoostCore
 internal import RoostSystem
 
-/// An open directory whose files are read safely: no path can refer to a file outside it.
-///
-/// Files and directories inside this one are opened by plain names, without following symbolic
-/// links.
+/// A directory whose contents are opened by plain name, without following symbolic links.
 package final class BundleDirectory {
-    /// The directory's path, for error messages.
     package let path: String
     private let descriptor: Int32
 
@@ -19,8 +15,6 @@ package final class BundleDirectory {
 
     /// Opens the directory at `path`, following symbolic links, or returns nil if it is not a
     /// directory.
-    ///
-    /// - Throws: `notFound`, `permissionDenied`, `outOfResources`, `ioFailure`.
     package static func open(at path: String) throws(StoreError) -> BundleDirectory? {
         guard !path.utf8.contains(0) else { throw StoreError(.notFound, "The path of a model contains a NUL byte.") }
         let descriptor = openFile(AT_FDCWD, name: path, flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -31,8 +25,7 @@ package final class BundleDirectory {
         return BundleDirectory(path: path, descriptor: descriptor)
     }
 
-    /// Opens the directory with the given name inside this one, or returns nil if it does not
-    /// exist.
+    /// Opens a directory inside this one, or returns nil if the name does not exist.
     package func directory(_ name: String) throws(StoreError) -> BundleDirectory? {
         try requirePlain(name, code: .invalidModel)
         let descriptor = Self.openFile(
@@ -44,12 +37,10 @@ package final class BundleDirectory {
         return BundleDirectory(path: "\(path)/\(name)", descriptor: descriptor)
     }
 
-    /// Reads the whole file with the given name inside this directory, or returns nil if it does
-    /// not exist.
+    /// Reads a whole file inside this directory, or returns nil if the name does not exist.
     ///
-    /// - Throws: `limitExceeded` if the file has more than `limit` bytes; an error with the code
-    ///   `refusal` if the name is a path, or refers to a symbolic link or anything else that is
-    ///   not a regular file; `permissionDenied`, `outOfResources`, `ioFailure`.
+    /// Throws an error with the code `refusal` if the name is a path or does not name a regular
+    /// file.
     package func read(
         _ name: String, limit: Int, refusal code: StoreError.Code = .invalidModel
     ) throws(StoreError) -> [UInt8]? {
@@ -72,7 +63,7 @@ package final class BundleDirectory {
         return try contents(of: file, path: path, limit: limit, code: .invalidModel)
     }
 
-    /// Returns the sorted names of all directory entries except `.` and `..`.
+    /// Returns the sorted names of all entries except `.` and `..`.
     package func names() throws(StoreError) -> [String] {
         let copy = Self.openFile(descriptor, name: ".", flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0 else { throw Self.failure(errno, path: path) }
@@ -103,7 +94,7 @@ package final class BundleDirectory {
         else {
             throw StoreError(
                 code,
-                "'\(path)' refers to '\(name)', which is not a plain name inside it; nothing outside a bundle is read.")
+                "'\(path)' refers to '\(name)', which is not a plain file name. Files outside a bundle are not read.")
         }
     }
 

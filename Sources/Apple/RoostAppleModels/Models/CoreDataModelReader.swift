@@ -2,7 +2,7 @@ package import RoostCore
 
 /// A warning about a part of a model file that was left out or changed.
 package struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
-    /// The path of the file, or an empty string if no file was read.
+    /// The file's path; empty if no file was read.
     package let file: String
     /// The line in an XML file; nil in a compiled model.
     package let line: Int?
@@ -11,9 +11,7 @@ package struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
     /// The problem and how the reader handled it.
     package let message: String
 
-    /// Creates a warning.
-    ///
-    /// Shortens a very long name or message in the middle.
+    /// Creates a warning, and shortens very long texts in the middle.
     package init(file: String, line: Int?, element: String, message: String) {
         self.file = file
         self.line = line
@@ -21,22 +19,18 @@ package struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
         self.message = MessageText.bounded(message)
     }
 
-    /// The text form: `file:line: element: message`.
     package var description: String { "\(file)\(line.map { ":\($0)" } ?? ""): \(element): \(message)" }
 }
 
-/// A reader of Apple's model files.
+/// A reader of Apple's models: `.xcdatamodeld` and `.momd` bundles, and single `.xcdatamodel` and
+/// `.mom` versions.
 ///
-/// These are `.xcdatamodeld` bundles, single `.xcdatamodel` versions, and compiled models: `.momd`
-/// bundles and single `.mom` versions.
-///
-/// Everything that describes stored data is imported. A fixed list of items that only the editor
-/// needs is ignored. Every unknown item causes a warning. Nothing outside the bundle is read,
-/// no symbolic link inside it is followed, and only XML's predefined entities are expanded.
+/// Only a fixed list of items for the editor is ignored. Every unknown item causes a warning.
+/// Nothing outside the bundle is read.
 package enum CoreDataModelReader {
-    /// A function that reads a compiled model from a keyed archive; `file` is the name for errors.
+    /// A function that reads a compiled model from a keyed archive.
     ///
-    /// This module reads only XML, so RoostCoreData provides the function.
+    /// RoostCoreData provides the function, because this module does not read keyed archives.
     package typealias CompiledModelReader = (_ archive: [UInt8], _ file: String) throws(StoreError) -> (
         model: ManagedObjectModel, warnings: [ModelImportWarning]
     )
@@ -44,27 +38,18 @@ package enum CoreDataModelReader {
     /// The maximum size of a compiled model, in bytes.
     package static let maximumArchiveByteCount = 64 << 20
 
-    /// Returns the names of the versions in the bundle at `path`, from oldest to newest according
-    /// to their names.
+    /// Returns the names of the versions in the bundle at `path`, in the order that
+    /// ``VersionOrder`` derives from them.
     ///
-    /// The names do not include the extensions `.xcdatamodel` and `.mom`. A single model has one
-    /// version. If that model is a file, the version's name is the whole file name.
-    ///
-    /// The order is natural: "Model 2" precedes "Model 10". Names that begin with another word than
-    /// the current version's name come first, because they are older than the model's new name.
-    /// Among the remaining names without a number, the current version's name is last.
-    ///
-    /// - Throws: `notFound`, `permissionDenied`, `outOfResources`, `ioFailure`, `invalidModel`,
-    ///   `corrupted`, `limitExceeded`.
+    /// The names have no extension. A model that is a file has one version, whose name is the whole
+    /// file name.
     package static func versions(at path: String) throws(StoreError) -> [String] {
         let (names, current) = try versionNames(at: path)
         return VersionOrder(names, current: current).sorted
     }
 
-    /// Returns the versions in the bundle at `path` in natural order, and the current version if it
-    /// is known.
-    ///
-    /// For a single model, returns its only version.
+    /// Returns the versions in the bundle at `path` in natural order, and the current version if
+    /// known.
     package static func versionNames(at path: String) throws(StoreError) -> (names: [String], current: String?) {
         guard let bundle = try BundleDirectory.open(at: path) else { return ([lastComponent(path)], nil) }
         if try isSingleModel(bundle) { return ([versionName(lastComponent(path))], nil) }
@@ -79,26 +64,17 @@ package enum CoreDataModelReader {
 
     /// Returns the version that the bundle at `path` names as current, or its only version.
     ///
-    /// - Throws: `invalidModel` if the bundle has several versions and names none as current, or
-    ///   names one that it does not contain; the errors of ``versions(at:)``.
+    /// Throws `invalidModel` if the bundle names a version that it does not contain, or names none
+    /// of several versions.
     package static func currentVersion(at path: String) throws(StoreError) -> String {
         guard let bundle = try BundleDirectory.open(at: path) else { return lastComponent(path) }
         if try isSingleModel(bundle) { return versionName(lastComponent(path)) }
         return try currentVersion(in: bundle)
     }
 
-    /// Reads one version of a model.
+    /// Reads one version of a model; a nil `version` means the current one.
     ///
-    /// - Parameters:
-    ///   - path: A `.xcdatamodeld` or `.momd` bundle, a `.xcdatamodel` version or a compiled `.mom`
-    ///     file.
-    ///   - version: The version of a bundle, with or without `.xcdatamodel` or `.mom`; nil for the
-    ///     current one.
-    ///   - compiled: Reads the bytes of a compiled model.
-    /// - Returns: The model, and warnings about parts that were left out or changed.
-    /// - Throws: `notFound`, `permissionDenied`, `outOfResources`, `ioFailure`, `invalidModel`
-    ///   (with file and line), `corrupted`, `limitExceeded`; `unsupported` for binary model files
-    ///   from before Xcode 4; errors of `compiled`.
+    /// The version's name may have its extension.
     package static func read(
         at path: String, version: String?, compiled: CompiledModelReader
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
@@ -107,15 +83,10 @@ package enum CoreDataModelReader {
         return try read(file: contents.bytes, at: contents.file, compiled: compiled)
     }
 
-    /// Returns the entities for which Xcode generates classes.
+    /// Returns the entities with 'Codegen' set to 'Class Definition' or 'Category/Extension', in
+    /// the order of the file.
     ///
-    /// These are the entities with 'Codegen' set to 'Class Definition' or 'Category/Extension'.
-    ///
-    /// - Parameters:
-    ///   - path: A model in XML, as for ``read(at:version:compiled:)``.
-    ///   - version: The version of a bundle; nil for the current one.
-    /// - Returns: The entity names in the order of the file; empty for a compiled model.
-    /// - Throws: The same errors as ``read(at:version:compiled:)``.
+    /// A compiled model does not contain this setting, so the result is empty.
     package static func entitiesWithXcodeClasses(at path: String, version: String? = nil) throws(StoreError) -> [String]
     {
         let contents = try contents(at: path, version: version)
@@ -124,13 +95,10 @@ package enum CoreDataModelReader {
         return root.children("entity").filter { $0["codeGenerationType"]?.isEmpty == false }.compactMap { $0["name"] }
     }
 
-    /// The bytes of a model file.
     private struct Contents {
         let bytes: [UInt8]
-        /// The file name for errors.
         let file: String
-        /// Whether the bytes may be a compiled model, because they are not from a version's
-        /// `contents` file.
+        /// Whether the bytes may be a compiled model: they are not a version's `contents` file.
         let isSingleFile: Bool
     }
 
@@ -142,7 +110,9 @@ package enum CoreDataModelReader {
         if try isSingleModel(bundle) {
             if let version, versionName(version) != versionName(lastComponent(path)) {
                 throw StoreError(
-                    .notFound, "'\(path)' is a single model version and has no version '\(versionName(version))'.")
+                    .notFound,
+                    "'\(path)' is a single model version, not '\(versionName(version))'. Leave the version out, or give the path of the model bundle."
+                )
             }
             return try contents(versionIn: bundle)
         }
@@ -164,12 +134,6 @@ package enum CoreDataModelReader {
     }
 
     /// Reads the XML of a model's `contents` file.
-    ///
-    /// - Parameters:
-    ///   - bytes: The whole file.
-    ///   - file: The file name for warnings and errors.
-    /// - Returns: The model, and warnings about parts that were left out or changed.
-    /// - Throws: `invalidModel` (with file and line), `limitExceeded`.
     package static func read(
         xml bytes: [UInt8], file: String
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
@@ -179,7 +143,6 @@ package enum CoreDataModelReader {
         return (model, document.warnings)
     }
 
-    /// Reads the bytes of a model file, compiled or XML.
     private static func read(
         file bytes: [UInt8], at path: String, compiled: CompiledModelReader
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
@@ -187,11 +150,7 @@ package enum CoreDataModelReader {
         return try compiled(bytes, path)
     }
 
-    /// Returns Apple's version hashes of the versions in a compiled bundle, by version and entity.
-    ///
-    /// For any other model, returns an empty dictionary.
-    ///
-    /// - Throws: The errors of ``versions(at:)``.
+    /// Returns Apple's version hashes by version and entity; empty unless the bundle is compiled.
     package static func appleVersionHashes(at path: String) throws(StoreError) -> [String: [String: [UInt8]]] {
         guard let bundle = try BundleDirectory.open(at: path), try isCompiled(bundle) else { return [:] }
         let versions = try versionInfo(in: bundle)?["NSManagedObjectModel_VersionHashes"]?.dictionary ?? [:]
@@ -206,14 +165,11 @@ package enum CoreDataModelReader {
     private static let compiledSuffix = ".mom"
     private static let versionInfoName = "VersionInfo.plist"
 
-    /// Returns whether a bundle contains compiled models.
     private static func isCompiled(_ bundle: BundleDirectory) throws(StoreError) -> Bool {
         let names = try bundle.names()
         return !names.contains { $0.hasSuffix(versionSuffix) } && names.contains { $0.hasSuffix(compiledSuffix) }
     }
 
-    /// Returns the contents of `VersionInfo.plist` in a compiled bundle, or nil if the file is
-    /// missing.
     private static func versionInfo(in bundle: BundleDirectory) throws(StoreError) -> [String: PropertyListValue]? {
         guard let bytes = try bundle.read(versionInfoName, limit: 16 << 20) else { return nil }
         return try PropertyListValue.read(bytes, file: "\(bundle.path)/\(versionInfoName)").dictionary
@@ -308,7 +264,7 @@ package enum CoreDataModelReader {
         return leftParts.count == rightParts.count ? left < right : leftParts.count < rightParts.count
     }
 
-    /// Returns the parts of a name, alternating between digits and other characters.
+    /// Splits a name into runs of digits and runs of other characters.
     static func parts(_ name: String) -> [(text: String, number: Int?)] {
         var parts: [(text: String, number: Int?)] = []
         var rest = name[...]

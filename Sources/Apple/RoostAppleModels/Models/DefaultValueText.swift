@@ -3,17 +3,13 @@ internal import RoostCore
 
 /// A reader of `defaultValueString` that converts text as Core Data's compiler does.
 ///
-/// Xcode does not change the text when the attribute's type changes. So an integer attribute may
-/// have the default `NO`, and a Boolean attribute the default `0.0`. The compiler converts only the
-/// start of such a text, as `NSString.integerValue` and `boolValue` do.
+/// Xcode keeps the text when the attribute's type changes, so an integer may have the default `NO`.
+/// The compiler converts only the start of such a text, as `NSString.integerValue` and `boolValue`
+/// do.
 enum DefaultValueText {
-    /// Returns the default value that a text represents for an attribute type.
+    /// Returns the value of a text, and whether the whole text is valid for the type.
     ///
-    /// - Parameters:
-    ///   - text: The text; empty only if the type is a string.
-    ///   - type: The attribute's type.
-    /// - Returns: The value, and whether the whole text is valid for the type; nil if the text does
-    ///   not represent a value of the type.
+    /// Returns nil if the text has no value of the type. Only a string's text may be empty.
     static func value(_ text: String, type: AttributeType) -> (value: Value, isWhole: Bool)? {
         switch type {
         case .integer16, .integer32, .integer64:
@@ -43,10 +39,8 @@ enum DefaultValueText {
 
     /// Returns the whole number at the start of a text, or 0 if no number is there.
     ///
-    /// Skips white space, then reads a sign and digits. Clamps the number to 64 bits.
-    ///
-    /// `isWhole` is false if the number is missing or clamped, or if anything except a fraction of
-    /// zeros follows.
+    /// Clamps the number to 64 bits. `isWhole` is false if the number is missing or clamped, or if
+    /// anything except a fraction of zeros follows.
     static func integer(_ text: String) -> (value: Int64, isWhole: Bool) {
         var rest = afterSpaces(text)
         let isNegative = takeSign(&rest)
@@ -76,10 +70,9 @@ enum DefaultValueText {
         return letters.contains(first) || digit(first) != nil
     }
 
-    /// Returns the characters of the number at the start of a text, or nothing without a number.
+    /// Returns the characters of the number at the start of a text.
     ///
-    /// Skips white space. Includes a sign, a fraction and an exponent. `isWhole` is false if the
-    /// number is missing or anything follows it.
+    /// `isWhole` is false if the number is missing or anything follows it.
     static func real(_ text: String) -> (digits: ArraySlice<UInt8>, isWhole: Bool) {
         let start = afterSpaces(text)
         var rest = start
@@ -89,7 +82,7 @@ enum DefaultValueText {
             let point = rest
             rest = rest.dropFirst()
             let fraction = takeDigits(&rest)
-            // A decimal point is part of the number only if a digit precedes or follows the point.
+            // A point without digits is not part of the number.
             if count + fraction == 0 { rest = point }
             count += fraction
         }

@@ -1,18 +1,12 @@
 internal import RoostCore
 
 extension ModelDraft {
-    /// The maximum number of attempts, and the maximum number of properties that all attempts
-    /// validate in total.
+    /// The maximum numbers of attempts, and of properties that all attempts together validate.
     private static let (attemptLimit, validationLimit) = (2000, 4_000_000)
 
     /// Removes parts that make the model invalid but do not affect stored data.
     ///
-    /// These are validations, default values, derivations, indexes, constraints, fetched
-    /// properties, stored requests, and members of configurations. Each removed part causes a
-    /// warning.
-    ///
-    /// A part is removed only if its removal solves a problem. Building the model then reports the
-    /// remaining problems.
+    /// Each removed part causes a warning. Building the model then reports the remaining problems.
     mutating func prune(_ warnings: inout [ModelImportWarning], file: String) {
         let propertyCount = entities.reduce(entities.count) { $0 + $1.attributes.count + $1.relationships.count }
         let limit = min(Self.attemptLimit, Self.validationLimit / max(1, propertyCount))
@@ -27,12 +21,10 @@ extension ModelDraft {
         warnings += pruning.warnings
     }
 
-    /// The progress of pruning.
     private struct Pruning {
         let file: String
         /// The maximum number of attempts.
         let limit: Int
-        /// The remaining problems.
         var problems: [ModelProblem]
         var attempts = 0
         var warnings: [ModelImportWarning] = []
@@ -82,8 +74,7 @@ extension ModelDraft {
         }
     }
 
-    /// Prunes indexes, constraints and fetched properties, from last to first so that the positions
-    /// of the remaining ones stay valid.
+    /// Prunes from last to first, so that the positions of the remaining parts stay valid.
     private mutating func pruneOtherParts(of number: Int, pruning: inout Pruning) {
         let name = entities[number].name
         for position in entities[number].fetchIndexes.indices.reversed() {

@@ -12,14 +12,10 @@ package struct ModelDraft {
 
     package init() {}
 
-    /// Builds the model.
+    /// Builds the model, and corrects parts that Core Data allows but a Roost model does not.
     ///
-    /// Corrects parts that Core Data allows but a Roost model does not.
-    ///
-    /// Each correction causes a warning, except when it names an unnamed fetch index or removes a
+    /// Each correction causes a warning, except naming an unnamed fetch index and removing a
     /// duplicate index.
-    ///
-    /// - Throws: `invalidModel`, with the file name.
     package func build(warnings: inout [ModelImportWarning], file: String) throws(StoreError) -> ManagedObjectModel {
         var draft = self
         draft.dropOneSidedInverses(&warnings, file: file)
@@ -35,7 +31,6 @@ package struct ModelDraft {
         }
     }
 
-    /// The position of a relationship in `entities`.
     private struct RelationshipPosition: Hashable, Comparable {
         let entity: Int
         let relationship: Int
@@ -47,7 +42,7 @@ package struct ModelDraft {
 
     /// The inverse that a relationship names.
     private struct NamedInverse {
-        /// The position of the inverse, or nil if the inverse does not exist.
+        /// The position; nil if the inverse does not exist.
         var position: RelationshipPosition?
         /// Whether the destination of the inverse is the relationship's entity or one of its
         /// subentities.
@@ -87,9 +82,7 @@ package struct ModelDraft {
         }
     }
 
-    /// Finds the inverse of each relationship that names one.
-    ///
-    /// Returns nil if the entities inherit from too many entities, because such a model is refused.
+    /// Finds the inverse of each relationship that names one, or returns nil if `lineages` does.
     private func namedInverses() -> [RelationshipPosition: NamedInverse]? {
         let names = Dictionary(
             entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -115,11 +108,10 @@ package struct ModelDraft {
         return inverses
     }
 
-    /// Returns, for each entity, its own position and the positions of the entities that it
-    /// inherits from, nearest first.
+    /// Returns the positions of each entity and its ancestors, nearest first.
     ///
-    /// Returns nil if the total number of positions exceeds the limit for models, because the
-    /// positions could fill the memory.
+    /// Returns nil beyond the limit for models, because the positions could fill the memory. Such a
+    /// model is refused later.
     private func lineages(_ names: [String: Int]) -> [[Int]]? {
         var lineages: [[Int]] = []
         var inheritedCount = 0
@@ -156,7 +148,9 @@ package struct ModelDraft {
                 if number > 2 {
                     warn(
                         &warnings, file: file, entity: entities[entity].name, property: nil,
-                        message: "there are several fetch indexes '\(name)'; one is read as '\(index.name)'")
+                        message:
+                            "several fetch indexes have the name '\(name)'; one of them is renamed to '\(index.name)'"
+                    )
                 }
                 kept.append(index)
             }

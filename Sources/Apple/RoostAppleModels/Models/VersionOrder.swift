@@ -16,12 +16,12 @@ package struct VersionOrder {
         /// The newer version begins with the same word as the bundle's current version, and the
         /// older version does not.
         ///
-        /// The reason also applies if the newer version is current and neither name has a number.
+        /// Or the newer version is current, and neither name has a number.
         case currentVersion
         /// A store of the older version is to be migrated to the newer version.
         ///
-        /// If the first words of the two names differ, all versions with the older word precede all
-        /// versions with the newer word.
+        /// If their first words differ, all versions with the older word precede all with the newer
+        /// word.
         case store
         /// Both names begin with the same word, and natural order decides.
         case names
@@ -35,8 +35,7 @@ package struct VersionOrder {
     private let names: [String]
     /// For each position in ``names``, the positions of later versions, each with a reason.
     ///
-    /// Positions beyond the end of ``names`` are boundaries: each is after all versions of one
-    /// group and before all versions of another.
+    /// Positions beyond ``names`` are boundaries, each between two groups of versions.
     private var later: [[(position: Int, reason: Reason)]]
 
     /// Creates an order without evidence.
@@ -45,14 +44,7 @@ package struct VersionOrder {
         later = names.map { _ in [] }
     }
 
-    /// Derives the order from names and other evidence.
-    ///
-    /// - Parameters:
-    ///   - names: The names.
-    ///   - current: The version that the bundle names as current.
-    ///   - stated: Versions in the order of their creation.
-    ///   - mappings: The source and destination versions of mapping models.
-    ///   - store: The version of a store, and the version to which the store is to be migrated.
+    /// Derives the order from the names and the evidence that ``Reason`` describes.
     package init(
         _ names: [String], current: String?, stated: [String] = [], mappings: [(older: String, newer: String)] = [],
         store: (older: String, newer: String)? = nil
@@ -64,14 +56,12 @@ package struct VersionOrder {
         }
         for (older, newer) in mappings { add(older, before: newer, reason: .mappingModel) }
         let words = Dictionary(grouping: self.names, by: Self.firstWord)
-        // If the model was renamed, versions that begin with the current version's first word come
-        // last.
+        // After a renaming of the model, versions with the current version's first word come last.
         if let current {
             let word = Self.firstWord(current)
             let alike = words[word] ?? []
             add(self.names.filter { Self.firstWord($0) != word }, before: alike, reason: .currentVersion)
-            // A name without a number, such as `Notes old`, does not reveal when the version was
-            // created. The current version counts as newer.
+            // Names without a number, such as `Notes old`, reveal no order. The current version counts as newer.
             if !Self.hasNumber(current) {
                 for name in alike where !Self.hasNumber(name) { add(name, before: current, reason: .currentVersion) }
             }
@@ -93,7 +83,7 @@ package struct VersionOrder {
         add(from, before: to, reason: reason)
     }
 
-    /// Records that all versions of a group precede all versions of another group.
+    /// Records that all versions of a group precede all of another group.
     private mutating func add(_ older: [String], before newer: [String], reason: Reason) {
         guard !older.isEmpty, !newer.isEmpty else { return }
         let boundary = later.count
@@ -123,9 +113,7 @@ package struct VersionOrder {
         return false
     }
 
-    /// The versions, oldest first.
-    ///
-    /// Without evidence, their order is natural.
+    /// The versions, oldest first, or in natural order without evidence.
     package var sorted: [String] { positions.map { names[$0] } }
 
     /// The reason why each version except the oldest follows its predecessor.
@@ -135,12 +123,11 @@ package struct VersionOrder {
         }
     }
 
-    /// The positions of the versions, oldest first.
     private var positions: [Int] {
         var count = later.map { _ in 0 }
         for next in later.joined() { count[next.position] += 1 }
         var (rest, sorted): ([Int], [Int]) = (Array(later.indices), [])
-        // Cycles were rejected, so a version without a predecessor exists. Without one, the first version follows.
+        // `add` rejects cycles, so a version without a predecessor exists until `rest` is empty.
         while let index = rest.firstIndex(where: { count[$0] == 0 }) ?? rest.indices.first {
             let position = rest.remove(at: index)
             if names.indices.contains(position) { sorted.append(position) }
@@ -162,6 +149,6 @@ package struct VersionOrder {
         CoreDataModelReader.parts(name).contains { $0.number != nil }
     }
 
-    /// Returns the letters at the start of a name: `ArtsyFolio` for "ArtsyFolio v1.4".
+    /// Returns the letters at the start of a name.
     private static func firstWord(_ name: String) -> Substring { name.prefix(while: \.isLetter) }
 }

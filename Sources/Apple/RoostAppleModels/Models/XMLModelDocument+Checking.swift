@@ -1,7 +1,7 @@
 internal import RoostCore
 
 extension XMLModelDocument {
-    /// Warns of every attribute that is neither imported nor in the list of ignored attributes.
+    /// Warns of every attribute that neither list contains.
     mutating func check(_ element: XMLElement, ignoring: [String], importing: [String]) {
         for attribute in element.attributes
         where !importing.contains(attribute.name) && !ignoring.contains(attribute.name) {
@@ -48,9 +48,7 @@ extension XMLModelDocument {
         nonEmpty(element["elementID"]).flatMap { $0 == name ? nil : $0 }
     }
 
-    /// Returns the value of a Boolean attribute, which Xcode writes as YES or NO.
-    ///
-    /// A missing attribute means NO.
+    /// Returns the value of a YES or NO attribute; a missing attribute means NO.
     mutating func flag(_ element: XMLElement, name: String) -> Bool {
         guard let text = element[name] else { return false }
         guard let value = Self.boolean(text) else {
@@ -70,7 +68,6 @@ extension XMLModelDocument {
 }
 
 extension StringProtocol {
-    /// The text without leading and trailing white space.
     package var trimmingSpaces: SubSequence {
         guard let start = firstIndex(where: { !$0.isWhitespace }), let end = lastIndex(where: { !$0.isWhitespace })
         else {

@@ -2,8 +2,8 @@ internal import Foundation
 internal import RoostCore
 
 extension XMLModelDocument {
-    /// The XML attributes of an `<attribute>` that only the editor and its code generator need, and
-    /// `indexed`, which is read with the entity.
+    /// The XML attributes that only the editor and its code generator need, and `indexed`, which is
+    /// read with the entity.
     private static let editorOnly = [
         "usesScalarValueType", "syncable", "storedInTruthFile", "indexed", "customCodeGenerationType",
     ]
@@ -99,7 +99,7 @@ extension XMLModelDocument {
         warn(
             element,
             message:
-                "defaultValueString is not written as \(attribute.type.name) is; it is read as Core Data reads it: \(rule)"
+                "defaultValueString is not valid for type \(attribute.type.name); as in Core Data, it is read as \(rule)"
         )
     }
 
@@ -153,14 +153,13 @@ extension XMLModelDocument {
         }
         guard let text = nonEmpty(element[legacy]) else { return .null }
         if let seconds = ISODate.monthDayYear(text) {
-            warn(element, message: "\(legacy) is a day without time zone; it is read as midnight UTC, month first")
+            warn(element, message: "\(legacy) is a date without time zone; it is read as month/day/year, midnight UTC")
             return .date(Date(timeIntervalSinceReferenceDate: seconds))
         }
         warn(element, message: "\(legacy) is not a date like 12/31/2013; it is left out")
         return .null
     }
 
-    /// Returns the value of `text` for an attribute of `type`, or nil if the text is invalid.
     static func value(_ text: String, type: AttributeType) -> Value? {
         switch type {
         case .integer16: return integer(text).flatMap { Int16(exactly: $0) }.map { .int(Int64($0)) }
@@ -180,9 +179,7 @@ extension XMLModelDocument {
         }
     }
 
-    /// Returns the whole number that a text represents, or nil.
-    ///
-    /// Accepts a form like `5.0`, which older editors wrote.
+    /// Returns a text's whole number; accepts `5.0`, which older editors wrote.
     private static func integer(_ text: String) -> Int64? {
         Int64(text) ?? Double(text).flatMap { Int64(exactly: $0) }
     }
@@ -196,11 +193,10 @@ extension XMLModelDocument {
         "compositeAttributeName", "compositeName", "composite", "compositeType", "compositeAttribute", "elementName",
     ]
 
-    /// Reads the elements of a composite.
+    /// Reads a composite's elements from the XML element, or else from a composite type.
     ///
-    /// If the XML element has no elements, they come from a composite type. The XML element names
-    /// this type, or else the type has the attribute's name. Without such a type, the model's only
-    /// composite type is used, with a warning.
+    /// The XML element names this type, or the type has the attribute's name. Without such a type,
+    /// the model's only composite type is used, with a warning.
     private mutating func readElements(
         _ element: XMLElement, into attribute: inout AttributeDescription, entity: String, depth: Int
     ) throws(StoreError) {
@@ -214,7 +210,9 @@ extension XMLModelDocument {
         let type = composites[typeName] ?? composites.first { $0.key.lowercased() == typeName.lowercased() }?.value
         let parts = inline.isEmpty ? type?.children("attribute") ?? [] : inline
         if parts.isEmpty, composites.count == 1, let only = composites.first?.value {
-            warn(element, message: "it does not name a composite type of the model; the model's only one is used")
+            warn(
+                element,
+                message: "it does not name a composite type of the model; the model's only composite type is used")
             for child in only.children("attribute") {
                 attribute.elements.append(try self.attribute(child, of: entity, depth: depth + 1))
             }

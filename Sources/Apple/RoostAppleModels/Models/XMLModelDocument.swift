@@ -5,14 +5,11 @@ package struct XMLModelDocument {
     let file: String
     var draft = ModelDraft()
     var warnings: [ModelImportWarning] = []
-    /// The XML elements of composite types, by the names of the types.
+    /// The XML elements of composite types, by type name.
     var composites: [String: XMLElement] = [:]
 
     init(file: String) { self.file = file }
 
-    /// Reads the whole document.
-    ///
-    /// - Throws: `invalidModel` if a part of the document cannot be interpreted.
     mutating func read(_ root: XMLElement) throws(StoreError) {
         guard root.name == "model" else {
             throw error(root, message: "the root element is not <model>; this is not a Core Data model")
@@ -84,8 +81,6 @@ package struct XMLModelDocument {
 
     /// Adds a fetch index for each stored attribute with `indexed="YES"`, unless the entity has an
     /// equal index.
-    ///
-    /// The XML attribute `indexed` is older than fetch indexes.
     private func addIndexes(ofLegacyAttributesIn element: XMLElement, to entity: inout EntityDescription) {
         for child in element.children("attribute") where child["indexed"] == "YES" {
             guard let name = child["name"], child["transient"] != "YES" else { continue }
@@ -179,9 +174,6 @@ package struct XMLModelDocument {
         draft.configurations[try name(of: element)] = members
     }
 
-    /// Reads a stored fetch request.
-    ///
-    /// The XML attributes become options, except the name, the entity and the predicate.
     mutating func fetchRequest(_ element: XMLElement) throws(StoreError) -> FetchRequestTemplate {
         var template = FetchRequestTemplate(
             try name(of: element), entity: element["entity"] ?? "",
@@ -202,7 +194,7 @@ package struct XMLModelDocument {
             }
             check(child, ignoring: [], importing: ["key", "value"])
             if entries.updateValue(child["value"] ?? child.text, forKey: key) != nil {
-                warn(child, message: "user info key '\(key)' occurs twice; the last one counts")
+                warn(child, message: "user info key '\(key)' occurs twice; the last value is used")
             }
         }
         return entries

@@ -1,14 +1,9 @@
 package import RoostCore
 
-/// A binary property list (`bplist00`) that is read object by object, with checked offsets and
+/// A binary property list (`bplist00`) whose objects are read on request, with checked offsets and
 /// counts.
-///
-/// Objects are read only when requested. A ``DecodingBudget`` counts the objects and bytes that are
-/// read.
 package struct BinaryPropertyList {
-    /// An object of the list.
-    ///
-    /// Members of collections are object numbers.
+    /// An object; the members of collections are object numbers.
     package enum Object {
         case null
         case boolean(Bool)
@@ -31,13 +26,7 @@ package struct BinaryPropertyList {
     private let referenceSize: Int
     private let tableOffset: Int
 
-    /// Reads and checks the trailer.
-    ///
-    /// - Parameters:
-    ///   - bytes: The whole list.
-    ///   - file: The file name for errors.
-    ///   - budget: The limit on objects and bytes; several lists of one file may share it.
-    /// - Throws: `corrupted`.
+    /// Reads and checks the trailer; several lists of one file may share a budget.
     package init(_ bytes: [UInt8], file: String, budget: DecodingBudget = DecodingBudget()) throws(StoreError) {
         self.bytes = bytes
         self.file = file
@@ -62,8 +51,6 @@ package struct BinaryPropertyList {
     }
 
     /// Returns the object with the given number, without reading its members.
-    ///
-    /// - Throws: `corrupted`; `limitExceeded` if the budget is exhausted.
     package func object(_ number: Int) throws(StoreError) -> Object {
         try budget.take(members: 1, of: file)
         guard number >= 0, number < objectCount,
@@ -106,7 +93,7 @@ package struct BinaryPropertyList {
         throw Self.damaged(file, what: "object \(number) \(problem)")
     }
 
-    /// Returns the fixed-size object at an offset, or nil for another kind of object.
+    /// Returns the fixed-size object at an offset, or nil for another kind.
     private func scalar(_ kind: UInt8, low: Int, offset: Int) -> Object? {
         switch kind {
         case 0x0:
@@ -141,12 +128,7 @@ package struct BinaryPropertyList {
         return nil
     }
 
-    /// Returns the whole list as values.
-    ///
-    /// A UID becomes an integer, and null becomes an empty string.
-    ///
-    /// - Throws: `corrupted`; `limitExceeded` if the list nests deeper than 32, expands to more
-    ///   than 100 000 values, or exceeds the budget.
+    /// Returns the whole list; a UID becomes an integer, and null an empty string.
     func wholeValue() throws(StoreError) -> PropertyListValue {
         var left = 100_000
         return try value(topObject, depth: 0, left: &left)
@@ -184,7 +166,7 @@ package struct BinaryPropertyList {
 
     // MARK: Bytes
 
-    /// Returns the start and the count of the contents of a collection, string or data object.
+    /// Returns the start and the count of an object's contents.
     ///
     /// A count of 15 or more is stored as an integer after the object's first byte.
     private func length(_ offset: Int, low: Int) throws(StoreError) -> (start: Int, count: Int) {
@@ -223,8 +205,7 @@ package struct BinaryPropertyList {
         return references
     }
 
-    /// Returns an unsigned big-endian number, or nil if its bytes are out of bounds or the
-    /// number exceeds `Int.max`.
+    /// Returns an unsigned big-endian number, or nil if it is out of bounds or exceeds `Int.max`.
     private static func number(_ bytes: [UInt8], offset: Int, size: Int) -> Int? {
         guard offset >= 0, size > 0, size <= 8, offset <= bytes.count - size else { return nil }
         var value: UInt64 = 0

@@ -2,15 +2,15 @@ internal import RoostCore
 
 /// A limit on the objects and bytes that are read from a file's property lists and archives.
 ///
-/// The budget is needed because a small archive can refer to one text or list many times.
+/// A small archive can refer to one text or list many times.
 package final class DecodingBudget {
     /// The limits, far above the needs of real models.
     ///
     /// An object that is read several times counts each time.
     enum Limit {
-        /// The maximum number of bytes of texts and data.
+        /// The limit for texts and data.
         static let bytes = 16 << 20
-        /// The maximum number of objects and members.
+        /// The limit for objects and members.
         static let members = 2_000_000
     }
 
@@ -20,8 +20,6 @@ package final class DecodingBudget {
     private(set) var memberCount = 0
 
     /// Counts the bytes of a text or of data before copying.
-    ///
-    /// Throws `limitExceeded` beyond the limit.
     func take(bytes count: Int, of file: String) throws(StoreError) {
         guard count <= Limit.bytes - byteCount else {
             throw StoreError(
@@ -31,9 +29,7 @@ package final class DecodingBudget {
         byteCount += count
     }
 
-    /// Counts the members of an object or a list before reading them.
-    ///
-    /// Throws `limitExceeded` beyond the limit.
+    /// Counts the members of an object or a list before reading.
     func take(members count: Int, of file: String) throws(StoreError) {
         guard count <= Limit.members - memberCount else {
             throw StoreError(.limitExceeded, "\(file) unfolds to more than \(Limit.members) parts; it is not read.")

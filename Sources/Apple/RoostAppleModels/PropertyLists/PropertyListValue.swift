@@ -19,8 +19,6 @@ package enum PropertyListValue: Equatable {
     }
 
     /// Reads a property list in binary or XML form.
-    ///
-    /// - Throws: `corrupted`, `invalidModel` or `limitExceeded`, with the file name.
     package static func read(_ bytes: [UInt8], file: String) throws(StoreError) -> PropertyListValue {
         if bytes.starts(with: Array("bplist".utf8)) { return try BinaryPropertyList(bytes, file: file).wholeValue() }
         let root = try XMLElement.document(bytes, file: file, allowsPlainDoctype: true)
@@ -30,7 +28,6 @@ package enum PropertyListValue: Equatable {
         return value
     }
 
-    /// Returns the value of an XML element, or nil if the element is not valid in a property list.
     private static func value(_ element: XMLElement) -> PropertyListValue? {
         switch element.name {
         case "string": return .string(element.text)

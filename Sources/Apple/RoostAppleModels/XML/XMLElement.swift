@@ -1,6 +1,6 @@
 package import RoostCore
 
-/// One element of an XML document with its attributes, text and children.
+/// One element of an XML document.
 package struct XMLElement {
     package let name: String
     package let attributes: [XMLAttribute]
@@ -9,14 +9,11 @@ package struct XMLElement {
     /// The element's own text, without the text of its children.
     package var text = ""
 
-    /// The value of the attribute with the given name.
     package subscript(_ name: String) -> String? { attributes.first { $0.name == name }?.value }
 
     package func children(_ name: String) -> [XMLElement] { children.filter { $0.name == name } }
 
-    /// Reads a whole document.
-    ///
-    /// ``XMLPullParser`` describes the documents that are refused.
+    /// Reads a document that ``XMLPullParser`` accepts.
     package static func document(
         _ bytes: [UInt8], file: String, allowsPlainDoctype: Bool = false
     ) throws(StoreError) -> XMLElement {

@@ -1,6 +1,5 @@
 internal import RoostCore
 
-/// One attribute of an XML element.
 package struct XMLAttribute {
     package var name: String
     package var value: String
@@ -18,7 +17,6 @@ package struct XMLPullParser {
         case text(String)
     }
 
-    /// The limits of a document.
     package enum Limit {
         package static let byteCount = 4 << 20
         static let attributesPerElement = 64
@@ -37,10 +35,7 @@ package struct XMLPullParser {
     /// The name of an element like `<a/>` whose end event is due next.
     private var pendingEnd: String?
 
-    /// Creates a parser.
-    ///
-    /// Property lists have a `<!DOCTYPE …>` before the root element. With `allowsPlainDoctype`, the
-    /// parser skips this declaration if it has no internal subset.
+    /// Creates a parser; `allowsPlainDoctype` permits the `<!DOCTYPE …>` of property lists.
     init(_ bytes: [UInt8], file: String, allowsPlainDoctype: Bool = false) throws(StoreError) {
         guard bytes.count <= Limit.byteCount else {
             throw StoreError(
@@ -268,9 +263,7 @@ package struct XMLPullParser {
         return offset > start
     }
 
-    /// Increments `line` if a line ends with the current byte.
-    ///
-    /// A line ends with LF, CR LF or CR.
+    /// Increments `line` if the current byte ends a line: LF, CR LF or CR.
     private mutating func countLineEnd() {
         let isPair = offset + 1 < bytes.count && bytes[offset + 1] == UInt8(ascii: "\n")
         if bytes[offset] == UInt8(ascii: "\n") || bytes[offset] == UInt8(ascii: "\r") && !isPair { line += 1 }

@@ -4,9 +4,7 @@ internal import RoostCore
 enum XMLText {
     /// Returns the document as UTF-8 without a byte-order mark.
     ///
-    /// Reads UTF-8 and UTF-16, with or without a byte-order mark. Refuses other encodings.
-    ///
-    /// - Throws: `invalidModel`.
+    /// Reads UTF-8 and UTF-16, and refuses other encodings.
     static func utf8(_ bytes: [UInt8], file: String) throws(StoreError) -> [UInt8] {
         let head = Array(bytes.prefix(4)) + [UInt8](repeating: 0xFF, count: 4 - min(4, bytes.count))
         if (head[0] == 0 && head[1] == 0) || (head[0] == 0xFF && head[1] == 0xFE && head[2] == 0 && head[3] == 0) {

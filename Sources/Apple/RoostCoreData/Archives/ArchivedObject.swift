@@ -6,7 +6,6 @@ struct ArchivedObject {
     let uid: Int
     let fields: [String: Int]
 
-    /// The name of the object's class, or an empty string.
     var className: String {
         get throws(StoreError) {
             guard let field = fields["$class"] else { return "" }
@@ -20,8 +19,8 @@ struct ArchivedObject {
     }
 
     func string(_ name: String) throws(StoreError) -> String? { try node(name).string }
-    /// Returns the string in the field `name`, or else the string in the field `inner` of the
-    /// object in the field `object`.
+    /// Returns the string in the field `name`, or else in the field `inner` of the object in the
+    /// field `object`.
     func string(_ name: String, or object: String, inner: String) throws(StoreError) -> String? {
         if let text = try string(name) { return text }
         return try self.object(object)?.string(inner)
@@ -30,32 +29,26 @@ struct ArchivedObject {
     func flag(_ name: String) throws(StoreError) -> Bool { try node(name).integer.map { $0 != 0 } ?? false }
     func object(_ name: String) throws(StoreError) -> ArchivedObject? { try node(name).object }
 
-    /// Returns the members of the list or set in a field.
     func list(_ name: String) throws(StoreError) -> [KeyedArchive.Node] {
         guard let field = fields[name] else { return [] }
         if let object = try archive.node(field: field).object { return try object.members() }
         return try archive.nodes(field: field)
     }
 
-    /// Returns the members of this object, which is an archived list or set.
+    /// Returns the members of this archived list or set.
     func members() throws(StoreError) -> [KeyedArchive.Node] {
         guard let field = fields["NS.objects"] else { return [] }
         return try archive.nodes(field: field)
     }
 
-    /// Returns the members of the dictionary in a field.
-    ///
-    /// Members whose keys are not strings are skipped.
     func dictionary(_ name: String) throws(StoreError) -> [(key: String, value: KeyedArchive.Node)] {
         guard let object = try object(name) else { return [] }
         return try object.pairs()
     }
 
-    /// Returns the members of this object, which is an archived dictionary.
+    /// Returns the members with string keys of this archived dictionary.
     ///
     /// The object is an ordinary dictionary, or a Core Data dictionary with a fixed set of keys.
-    ///
-    /// - Throws: `corrupted` if the numbers of keys and values differ.
     func pairs() throws(StoreError) -> [(key: String, value: KeyedArchive.Node)] {
         var keys: [KeyedArchive.Node]
         var values: [KeyedArchive.Node]

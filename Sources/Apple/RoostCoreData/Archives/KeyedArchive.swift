@@ -3,10 +3,9 @@ internal import RoostCore
 
 /// The object graph of an `NSKeyedArchiver` archive, read as data.
 ///
-/// Archived classes are never instantiated. Objects are decoded when requested. Graphs may have
-/// cycles, so code that walks a graph must limit the walk.
+/// Archived classes are never instantiated. Graphs may have cycles, so code that walks a graph must
+/// limit the walk.
 final class KeyedArchive {
-    /// A value of an archived object.
     enum Node {
         case null
         case boolean(Bool)
@@ -25,13 +24,7 @@ final class KeyedArchive {
     private var names: [Int: String] = [:]
     var file: String { list.file }
 
-    /// Reads the top level of an archive.
-    ///
-    /// - Parameters:
-    ///   - bytes: The whole archive.
-    ///   - file: The file name for errors.
-    ///   - budget: The limit on objects and bytes; the archives of one file may share it.
-    /// - Throws: `corrupted`, `limitExceeded`.
+    /// Reads the top level of an archive; several archives of one file may share a budget.
     init(_ bytes: [UInt8], file: String, budget: DecodingBudget = DecodingBudget()) throws(StoreError) {
         list = try BinaryPropertyList(bytes, file: file, budget: budget)
         guard case .dictionary(let members) = try list.object(list.topObject) else {
@@ -65,7 +58,6 @@ final class KeyedArchive {
         return object
     }
 
-    /// Returns the object with the given UID.
     func node(uid: Int) throws(StoreError) -> Node {
         guard uid >= 0, uid < objects.count else {
             throw StoreError(.corrupted, "\(file) is damaged: it refers to object \(uid), which does not exist.")
@@ -81,9 +73,9 @@ final class KeyedArchive {
         }
     }
 
-    /// Returns the plain value of a field.
+    /// Returns the plain value of a field, following a UID once.
     ///
-    /// A UID is followed once. Lists, dictionaries and further UIDs become null.
+    /// Lists, dictionaries and further UIDs become null.
     func plainNode(field: Int) throws(StoreError) -> Node {
         let object = try list.object(field)
         guard case .uid(let uid) = object else { return plain(object) }
@@ -105,7 +97,7 @@ final class KeyedArchive {
         return plain(object)
     }
 
-    /// Returns the values of a field that contains a list.
+    /// Returns the values of the list in a field.
     func nodes(field: Int) throws(StoreError) -> [Node] {
         guard case .array(let members) = try list.object(field) else { return [] }
         var nodes: [Node] = []
@@ -114,7 +106,6 @@ final class KeyedArchive {
         return nodes
     }
 
-    /// Returns the name of the class that a `$class` field refers to.
     func className(field: Int) throws(StoreError) -> String {
         guard case .uid(let uid) = try list.object(field), uid >= 0, uid < objects.count,
             case .dictionary(let members) = try list.object(objects[uid])
@@ -144,7 +135,7 @@ extension KeyedArchive.Node {
     var string: String? { if case .string(let text) = self { text } else { nil } }
     var object: ArchivedObject? { if case .object(let object) = self { object } else { nil } }
     var isNull: Bool { if case .null = self { true } else { false } }
-    /// The text of a value in a user info; nil if the value is neither text nor a number.
+    /// The text of a user info value; nil if the value is neither text nor a number.
     var userInfoText: String? {
         switch self {
         case .string(let text): text

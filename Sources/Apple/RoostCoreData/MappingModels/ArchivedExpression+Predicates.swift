@@ -2,9 +2,6 @@ internal import RoostCore
 
 extension ArchivedExpression {
     /// Translates an archived `NSPredicate` in a SUBQUERY or TERNARY.
-    ///
-    /// - Throws: `invalidModel` with the name of a predicate that has no counterpart; `corrupted`,
-    ///   `limitExceeded`.
     mutating func predicate(_ object: ArchivedObject, depth: Int) throws(StoreError) -> FetchRequest.Predicate {
         try enter(depth: depth)
         switch try object.className {

@@ -2,11 +2,10 @@ internal import RoostCore
 internal import RoostMigration
 
 extension FetchRequest.Expression {
-    /// The expression with paths relative to `$source`: `title` and `SELF.title` become
-    /// `$source.title`.
+    /// The expression with `title` and `SELF.title` changed to `$source.title`.
     ///
     /// Core Data evaluates the expressions of a mapping model on the source object. Recursion is
-    /// safe, because ``ArchivedExpression`` limits the depth of an expression.
+    /// safe, because ``ArchivedExpression`` limits the depth.
     var ofSource: Self {
         let source = Self.variable(MappingVariable.source.rawValue)
         switch self {

@@ -7,11 +7,9 @@ internal import RoostQuery
 /// A translator of archived `NSExpression`s into expressions.
 ///
 /// All expressions that Xcode's mapping editor writes for attributes and relationships have a
-/// counterpart in Roost: constants, variables, key paths, functions, lists, operations on sets,
-/// SUBQUERY and TERNARY. Functions of a policy and known functions of the migration manager have a
-/// counterpart too. All other expressions that could fetch objects or run code have none.
+/// counterpart in Roost. So do functions of a policy and known functions of the migration manager.
+/// Other expressions that could fetch objects or run code have none.
 struct ArchivedExpression {
-    /// The limits of one expression.
     enum Limit {
         static let depth = 64
         static let nodes = 10_000
@@ -19,9 +17,7 @@ struct ArchivedExpression {
 
     private var nodeCount = 0
 
-    /// Counts a part of the expression.
-    ///
-    /// Throws if there are too many parts or they nest too deeply.
+    /// Counts a part of the expression, and throws if the parts are too many or nest too deeply.
     mutating func enter(depth: Int) throws(StoreError) {
         nodeCount += 1
         guard depth < Limit.depth, nodeCount <= Limit.nodes else {
@@ -31,17 +27,12 @@ struct ArchivedExpression {
     }
 
     /// Returns the expression in an archive, with SELF translated to `$source`.
-    ///
-    /// - Throws: `invalidModel` with the name of an expression that has no counterpart;
-    ///   `corrupted`, `limitExceeded`.
     static func expression(in archive: KeyedArchive) throws(StoreError) -> FetchRequest.Expression {
         var reading = ArchivedExpression()
         return try reading.expression(.object(try archive.rootObject()), depth: 0).ofSource
     }
 
-    /// Translates a node.
-    ///
-    /// A node that is not an object is a constant.
+    /// Translates a node; a node that is not an object is a constant.
     mutating func expression(
         _ node: KeyedArchive.Node, depth: Int
     ) throws(StoreError) -> FetchRequest.Expression {
@@ -85,7 +76,7 @@ struct ArchivedExpression {
     }
 
     private mutating func subquery(_ object: ArchivedObject, depth: Int) throws(StoreError) -> FetchRequest.Expression {
-        // The variable is stored as its name, or as an expression that contains the name.
+        // The field contains the variable's name, or an expression with the name.
         let variable = try object.string("NSVariable", or: "NSVariable", inner: "NSVariable")
         return .subquery(
             try expression(.object(try Self.part(object, field: "NSExpression", of: "SUBQUERY")), depth: depth),
@@ -147,9 +138,7 @@ struct ArchivedExpression {
 
     // MARK: Constants
 
-    /// Translates a constant.
-    ///
-    /// A list of constants becomes an aggregate.
+    /// Translates a constant; a list becomes an aggregate.
     private mutating func constant(
         _ node: KeyedArchive.Node, depth: Int
     ) throws(StoreError) -> FetchRequest.Expression {
@@ -188,7 +177,6 @@ struct ArchivedExpression {
         }
     }
 
-    /// Returns the object in a field, or throws if it is missing.
     static func part(_ object: ArchivedObject, field: String, of what: String) throws(StoreError) -> ArchivedObject {
         try required(try object.object(field), what: what)
     }
@@ -199,13 +187,13 @@ struct ArchivedExpression {
     }
 
     static func untranslatable(_ what: String) -> StoreError {
-        StoreError(.invalidModel, "\(what) has no counterpart here; give the value by a function of the policy instead")
+        StoreError(
+            .invalidModel, "\(what) has no counterpart in Roost; compute the value in an EntityMigrationPolicy instead")
     }
 }
 
 /// A parser of key paths in mapping models.
 enum MappingPath {
-    /// Returns the key path `text` applied to `operand`.
     static func expression(from operand: FetchRequest.Expression, text: String) -> FetchRequest.Expression {
         let names = text.split(separator: ".").map { name in operators[String(name)] ?? String(name) }
         switch operand {
@@ -217,9 +205,7 @@ enum MappingPath {
         }
     }
 
-    /// Translates a key path as written in the editor.
-    ///
-    /// `country` and `SELF.country` mean `$source.country`.
+    /// Translates a key path from the editor; `country` and `SELF.country` mean `$source.country`.
     static func expression(_ text: String) -> FetchRequest.Expression {
         let text = text.trimmingSpaces
         let names = text.split(separator: ".", maxSplits: 1)
@@ -237,8 +223,7 @@ enum MappingPath {
 
     /// The plain equivalents of collection operators.
     ///
-    /// In Roost, key paths return flat lists, so operators on sets and arrays act like those on
-    /// objects.
+    /// Key paths in Roost return flat lists.
     private static let operators = [
         "@distinctUnionOfSets": "@distinctUnionOfObjects", "@distinctUnionOfArrays": "@distinctUnionOfObjects",
         "@unionOfSets": "@unionOfObjects", "@unionOfArrays": "@unionOfObjects",

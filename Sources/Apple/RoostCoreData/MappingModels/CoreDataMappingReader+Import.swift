@@ -4,19 +4,18 @@ internal import RoostMigration
 internal import RoostQuery
 internal import RoostSystem
 
-/// An import of the objects of a mapping model file into a mapping model.
+/// An import of a mapping model file.
 struct MappingImport {
     let file: String
-    /// All objects of the file by their identifiers.
+    /// All objects of the file, by identifier.
     let objects: [String: XMLStoreObject]
     var warnings: [ModelImportWarning] = []
-    /// The budget that all archives of the file share.
     private let budget = DecodingBudget()
     private var source: ModelOutline?
     private var destination: ModelOutline?
     private var sourceModel: ManagedObjectModel?
     private var destinationModel: ManagedObjectModel?
-    /// The entity mappings that the mapping model links to, in order, each with its final name.
+    /// The linked entity mappings in order, each with its final name.
     private var mappings: [(object: XMLStoreObject, name: String)] = []
     /// The property mappings whose expressions the import creates, by entity mapping and property.
     private var made: [String: [String: XMLStoreObject]] = [:]
@@ -26,9 +25,6 @@ struct MappingImport {
         self.objects = objects
     }
 
-    /// Reads the whole file.
-    ///
-    /// - Throws: `invalidMappingModel`, `invalidModel`, `corrupted`, `limitExceeded`.
     mutating func read(
         source: ManagedObjectModel?, destination: ManagedObjectModel?
     ) throws(StoreError) -> CoreDataMappingModel {
@@ -49,7 +45,6 @@ struct MappingImport {
             destinationModelPath: root["destinationmodelpath"], warnings: warnings)
     }
 
-    /// Returns the root mapping model of the file.
     private mutating func rootObject() throws(StoreError) -> XMLStoreObject {
         let roots = objects.values.filter { $0.type == "XDDEVMAPPINGMODEL" }.sorted { $0.line < $1.line }
         guard let root = roots.first(where: { !references(of: $0, name: "entitymappings").isEmpty }) ?? roots.first
@@ -66,8 +61,6 @@ struct MappingImport {
     }
 
     /// Reads the embedded copy of a model, or returns nil if the copy is unreadable.
-    ///
-    /// The copy is needed only if no model was given.
     private mutating func outline(_ root: XMLStoreObject, attribute: String, noun: String) -> ModelOutline? {
         let place = "the copy of the \(noun) in '\(file)'"
         do throws(StoreError) {
@@ -80,7 +73,8 @@ struct MappingImport {
         }
         warn(
             root, element: noun,
-            message: "no copy of it in the file can be read, so its properties are unknown; give the models"
+            message:
+                "the file has no readable copy of this model, so the model's properties are unknown; pass both models to MappingFile.read"
         )
         return nil
     }
@@ -170,10 +164,9 @@ struct MappingImport {
         return mapping
     }
 
-    /// Returns the mapping model without the property mappings of entity mappings that only copy.
+    /// Returns `model` without the property mappings of entity mappings that only copy.
     ///
-    /// If a relationship mapping does more than copy, the type of its entity mapping changes from
-    /// `copy` to `transform`.
+    /// If a relationship mapping does more, its entity mapping changes from `copy` to `transform`.
     private func settlingCopies(in model: MappingModel) -> MappingModel {
         guard let sourceModel, let destinationModel else { return model }
         var settled = model
@@ -192,19 +185,15 @@ struct MappingImport {
         return settled
     }
 
-    /// Records a property mapping if it has no expression, no key path and no name of an entity
-    /// mapping in the file.
-    ///
-    /// The import creates the expression for such a mapping.
+    /// Records a property mapping whose expression the import creates.
     private mutating func note(_ object: XMLStoreObject, property: String, of mapping: String) {
         guard object["valueexpressiondata"] == nil, object["sourcekeypath"] == nil, object["sourcemappingname"] == nil
         else { return }
         made[mapping, default: [:]][property] = object
     }
 
-    /// Returns the mapping model without inferred expressions that are invalid for the two models.
-    ///
-    /// Each removed expression causes a warning.
+    /// Returns `model` without inferred expressions that are invalid for the two models, and warns
+    /// of each.
     ///
     /// The mapping model may be usable without these expressions: Core Data detects an invalid
     /// expression only when evaluating it, and a policy may prevent the evaluation.
@@ -229,7 +218,7 @@ struct MappingImport {
             warn(
                 object, element: "entity mapping '\(name)', '\(property)'",
                 message:
-                    "the file has no expression for it, and the expression that Xcode would make does not fit (\(reason)); it is left out, and objects get the default of the property"
+                    "the file has no expression for this property, and the expression that Xcode would make does not fit (\(reason)); objects get the property's default"
             )
         }
         return fitting
@@ -238,8 +227,7 @@ struct MappingImport {
     /// Returns whether a relationship mapping names an entity mapping that never creates objects of
     /// the relationship's destination.
     ///
-    /// Such a name remains from an earlier state of the mapping model. The relationship can be
-    /// copied.
+    /// Such a name remains from an earlier state of the mapping model.
     private func namesOtherObjects(
         _ property: PropertyMapping, of mapping: EntityMapping, in model: MappingModel,
         destinationModel: ManagedObjectModel
@@ -263,8 +251,7 @@ struct MappingImport {
         guard let sourceHash = mapping.sourceVersionHash, sourceHash == mapping.destinationVersionHash,
             let entity = destinationModel?.entity(destination), source == destination
         else { return .transform }
-        // A mapping between equal entities may still change values. Then its type must not be `copy`,
-        // because a mapping of that type cannot have property mappings.
+        // A mapping that changes values must not have type `copy`, which allows no property mappings.
         let properties = mapping.attributeMappings + mapping.relationshipMappings
         guard properties.allSatisfy(\.userInfo.isEmpty) else { return .transform }
         let attributes = Dictionary(
@@ -272,14 +259,13 @@ struct MappingImport {
         let copiesAttributes = entity.attributes.allSatisfy {
             $0.isTransient || attributes[$0.name] == .source($0.name)
         }
-        // Relationship mappings are examined after all entity mappings have been read.
+        // `settlingCopies` examines relationship mappings after all entity mappings have been read.
         let named = Set(mapping.relationshipMappings.map(\.name))
         let namesRelationships = entity.relationships.allSatisfy { named.contains($0.declaration.name) }
         return copiesAttributes && namesRelationships ? .copy : .transform
     }
 
-    /// Returns the condition for the source objects of a mapping, from its predicate text or from
-    /// its fetch expression.
+    /// Returns the condition for the source objects of a mapping.
     private func predicate(
         _ object: XMLStoreObject, place: String
     ) throws(StoreError) -> FetchRequest.Predicate? {
@@ -300,22 +286,22 @@ struct MappingImport {
         }
     }
 
-    /// Returns the predicate of a source expression that fetches the mapping's source entity:
+    /// Returns the predicate of a source expression that fetches the mapping's source entity.
+    ///
+    /// The expression is
     /// `FETCH(FUNCTION($manager, "fetchRequestForSourceEntityNamed:predicateString:", "Note", "…"),
     /// …)`.
-    ///
-    /// Throws for any other fetch.
     private func writtenFetch(
         _ data: String, of object: XMLStoreObject, place: String
     ) throws(StoreError) -> String {
         let what =
-            "its source expression is not a fetch of its own entity with a predicate; write the condition as its filter"
+            "its source expression does not fetch the source entity with a predicate; write the condition as the filter of the entity mapping"
         guard let fetch = try archive(data, of: object, place: place, what: "its source expression")?.rootObject()
         else {
             throw failure(object, place: place, what: what)
         }
-        // The field that contains the function has different names in different versions of
-        // Foundation, so all fields are examined. No other field contains a function.
+        // The name of the function's field differs between versions of Foundation. No other field
+        // contains a function.
         for name in fetch.fields.keys.sorted() where name != "$class" {
             guard let function = try fetch.object(name),
                 try function.string("NSSelectorName") == "fetchRequestForSourceEntityNamed:predicateString:"
@@ -332,8 +318,7 @@ struct MappingImport {
 
     // MARK: Property mappings
 
-    /// Returns a mapping's property mappings in the order of the links, with the names of their
-    /// properties.
+    /// Returns a mapping's property mappings in the order of the links.
     private mutating func properties(
         _ mapping: XMLStoreObject, relationship: String, type: String
     ) throws(StoreError) -> [(object: XMLStoreObject, name: String)] {
@@ -368,8 +353,8 @@ struct MappingImport {
         guard let entity = mapping["sourcename"], !object.blankAttributes.contains("sourcekeypath") else { return nil }
         if let path = object["sourcekeypath"] { return MappingPath.expression(path) }
         guard object.flag("autogenerateexpression") != false else { return nil }
-        // If the source is unknown, assume that the attribute exists there. Validation reports a
-        // wrong name, but a missing expression would lose values.
+        // An unknown source is assumed to have the attribute, because validation reports a wrong
+        // name, but a missing expression would lose values.
         return source?.hasAttribute(name, of: entity) ?? true ? .source(name) : nil
     }
 
@@ -378,12 +363,11 @@ struct MappingImport {
     ) throws(StoreError) -> FetchRequest.Expression? {
         if let written = try writtenExpression(object, place: place) { return written }
         guard let entity = mapping["sourcename"] else { return nil }
-        // An empty key path means no expression.
         guard !object.blankAttributes.contains("sourcekeypath") else {
             if object["sourcemappingname"] != nil {
                 warn(
                     object, element: place,
-                    message: "it names an entity mapping, and its key path is empty; it stays empty")
+                    message: "it names an entity mapping, but its key path is empty; the relationship stays empty")
             }
             return nil
         }
@@ -396,7 +380,7 @@ struct MappingImport {
                 warn(
                     object, element: place,
                     message:
-                        "it names an entity mapping, but no key path, and the source has no such relationship; it stays empty"
+                        "it names an entity mapping but no key path, and the source entity has no relationship '\(name)'; the relationship stays empty"
                 )
             }
             return nil
@@ -423,7 +407,9 @@ struct MappingImport {
             ?? source?.destination(of: path ?? name, of: entity)
         guard let end else {
             guard path == nil else {
-                throw failure(object, place: place, what: "its destination entity is unknown; give the models")
+                throw failure(
+                    object, place: place,
+                    what: "its destination entity is unknown; pass both models to MappingFile.read")
             }
             return .relatedInstances(ofSourceRelationship: name)
         }
@@ -435,12 +421,14 @@ struct MappingImport {
             warn(
                 object, element: place,
                 message:
-                    "'\(end)' has subentities with mappings of their own; the relationship gets what any of the mappings made"
+                    "'\(end)' has subentities with mappings of their own; the relationship gets the objects of all these mappings"
             )
             return .relatedInstances(ofSourceRelationship: name)
         }
         guard let first = exact.first else {
-            warn(object, element: place, message: "no entity mapping makes objects of '\(end)'; it stays empty")
+            warn(
+                object, element: place,
+                message: "no entity mapping creates objects of '\(end)'; the relationship stays empty")
             return nil
         }
         let instances = path.map { MappingPath.expression($0) } ?? .source(name)
@@ -448,8 +436,6 @@ struct MappingImport {
     }
 
     /// Returns the archived expression of a property mapping, or nil if it has none.
-    ///
-    /// The archived expression takes precedence over a key path or the name of an entity mapping.
     private func writtenExpression(
         _ object: XMLStoreObject, place: String
     ) throws(StoreError) -> FetchRequest.Expression? {
@@ -505,7 +491,6 @@ struct MappingImport {
 
     private func references(of object: XMLStoreObject, name: String) -> [String] { object.references[name] ?? [] }
 
-    /// Returns the object that a link refers to.
     private func object(
         _ identifier: String, type: String, of owner: XMLStoreObject
     ) throws(StoreError) -> XMLStoreObject {
@@ -532,7 +517,6 @@ struct MappingImport {
         }
     }
 
-    /// Warns of every unknown attribute.
     private mutating func check(_ object: XMLStoreObject, place: String, known: Set<String>) {
         for name in object.attributes.keys.sorted() where !known.contains(name) {
             warn(object, element: place, message: "attribute '\(name)' is unknown; it is left out")

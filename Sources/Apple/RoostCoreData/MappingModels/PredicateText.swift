@@ -7,14 +7,11 @@ enum PredicateText {
     private static let depthLimit = 64
     /// The maximum size of a text, in bytes.
     ///
-    /// A small archive could have a long text, because a part is printed once for each reference to
-    /// it.
+    /// A small archive could have a long text, because each reference to a part prints the part.
     private static let byteLimit = 1 << 20
 
-    /// Returns the text of an archived `NSPredicate`, or nil if it is not supported or nested too
+    /// Returns the text of an archived `NSPredicate`, or nil if it is unsupported or nested too
     /// deep.
-    ///
-    /// - Throws: `corrupted`; `limitExceeded` if the text exceeds one mebibyte.
     static func predicate(_ object: ArchivedObject, depth: Int = 0) throws(StoreError) -> String? {
         try bounded(try predicateText(object, depth: depth), of: object)
     }
@@ -58,7 +55,6 @@ enum PredicateText {
         }
     }
 
-    /// The words for the modifiers of comparisons: direct, all and any.
     private static let modifiers: [Int64: String] = [0: "", 1: "ALL ", 2: "ANY "]
 
     private static func symbol(_ comparison: ArchivedObject) throws(StoreError) -> String? {
@@ -74,10 +70,8 @@ enum PredicateText {
         return letters.isEmpty ? symbol : "\(symbol)[\(letters)]"
     }
 
-    /// Returns the text of an archived `NSExpression`, or nil if it is not supported or nested too
+    /// Returns the text of an archived `NSExpression`, or nil if it is unsupported or nested too
     /// deep.
-    ///
-    /// - Throws: `corrupted`; `limitExceeded` if the text exceeds one mebibyte.
     static func expression(_ object: ArchivedObject, depth: Int = 0) throws(StoreError) -> String? {
         try bounded(try expressionText(object, depth: depth), of: object)
     }
@@ -166,7 +160,7 @@ enum PredicateText {
 extension ArchivedObject {
     /// The bits of an archived comparison operator for options such as `[cd]`.
     ///
-    /// The operators IN and CONTAINS store the bits in `NSFlags`, other operators in `NSOptions`.
+    /// IN and CONTAINS store the bits in `NSFlags`, other operators in `NSOptions`.
     var comparisonOptions: Int64 {
         get throws(StoreError) { (try integer("NSOptions") ?? 0) | (try integer("NSFlags") ?? 0) }
     }

@@ -8,23 +8,16 @@ struct XMLStoreObject {
     let line: Int
     /// The text of each attribute by name, without blank attributes.
     let attributes: [String: String]
-    /// The names of the blank attributes.
     let blankAttributes: Set<String>
     /// The identifiers in each relationship, by relationship name.
     let references: [String: [String]]
 
-    /// The text of an attribute, or nil if the attribute is missing or blank.
     subscript(_ name: String) -> String? { attributes[name] }
 
-    /// Returns the value of a Boolean attribute, or nil if the attribute is missing or not Boolean.
-    ///
-    /// Xcode writes 1 or 0.
+    /// Returns the value of a Boolean attribute, or nil if it is missing or not Boolean.
     func flag(_ name: String) -> Bool? { attributes[name].flatMap { XMLModelDocument.boolean($0) } }
 
     /// Returns all objects of a document by identifier.
-    ///
-    /// - Throws: `invalidModel` if the document has another format, if an object has no identifier
-    ///   or type, or if two objects have the same identifier.
     static func all(in root: XMLElement, file: String) throws(StoreError) -> [String: XMLStoreObject] {
         guard root.name == "database" else {
             throw StoreError(

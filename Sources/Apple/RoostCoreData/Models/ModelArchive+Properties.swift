@@ -33,7 +33,7 @@ extension ModelArchive {
         default:
             warn(
                 "property '\(entity.name).\(name)'",
-                message: "properties of class \(className) are not read; it is left out")
+                message: "properties of class \(className) cannot be read; this property is left out")
         }
     }
 
@@ -53,8 +53,7 @@ extension ModelArchive {
         attribute.versionHashModifier = try object.string("NSVersionHashModifier").flatMap { $0.isEmpty ? nil : $0 }
         attribute.userInfo = try userInfo(object, of: place)
         attribute.valueTransformerName = try object.string("NSValueTransformerName").flatMap { $0.isEmpty ? nil : $0 }
-        // Only for these types does the author of the model choose the class. Each other type
-        // implies its class.
+        // Every other type implies its class.
         if type == .transformable || type == .undefined || type == .composite {
             attribute.attributeValueClassName = try object.string("NSAttributeValueClassName").flatMap {
                 $0.isEmpty ? nil : $0
@@ -142,9 +141,7 @@ extension ModelArchive {
     /// Returns an archived `NSDecimalNumber`, or nil if it is incomplete or has 39 digits, which
     /// only Apple's type supports.
     ///
-    /// Its mantissa consists of 16-bit groups, least significant first.
-    ///
-    /// - Throws: `corrupted` for an invalid exponent.
+    /// The mantissa consists of 16-bit groups, least significant first.
     static func decimal(_ object: ArchivedObject) throws(StoreError) -> DecimalNumber? {
         guard case .data(let bytes) = try object.node("NS.mantissa"), let exponent = try object.integer("NS.exponent"),
             let length = try object.integer("NS.length"), (0...8).contains(length), bytes.count >= Int(length) * 2
@@ -223,7 +220,7 @@ extension ModelArchive {
             }
         }
         if try request?.list("NSSortDescriptors").isEmpty == false {
-            warn("fetched property '\(entity).\(name)'", message: "the order of its request is left out")
+            warn("fetched property '\(entity).\(name)'", message: "the sort order of its fetch request is left out")
         }
         return property
     }
@@ -247,7 +244,7 @@ extension ModelArchive {
 }
 
 extension StoreUUID {
-    /// Creates a UUID from sixteen bytes, or returns nil for another number of bytes.
+    /// Creates a UUID from sixteen bytes.
     init?(bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
         let digits = Hexadecimal.text(bytes)

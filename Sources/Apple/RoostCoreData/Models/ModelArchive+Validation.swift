@@ -5,7 +5,7 @@ extension ModelArchive {
     /// Converts the validation predicates of Xcode's editor to limits.
     ///
     /// The editor writes `SELF >= m`, `SELF <= m`, `length >= n`, `length <= n` and
-    /// `SELF MATCHES pattern`. A model cannot store other predicates, so they cause a warning.
+    /// `SELF MATCHES pattern`. Other predicates cause a warning.
     mutating func readValidation(
         _ object: ArchivedObject, into attribute: inout AttributeDescription, place: String
     ) throws(StoreError) {
@@ -21,8 +21,7 @@ extension ModelArchive {
         -> Bool
     {
         if try predicate.className == "NSCompoundPredicate", try predicate.integer("NSCompoundPredicateType") == 1 {
-            // Convert all parts or none, because some parts alone would not be equivalent to the
-            // condition.
+            // Convert all parts or none, because some parts alone would be another condition.
             var whole = attribute
             for node in try predicate.list("NSSubpredicates") {
                 guard let part = node.object, try part.className == "NSComparisonPredicate",

@@ -3,21 +3,17 @@ internal import RoostCore
 
 /// A reader of compiled models: the model cache inside a Core Data store, and `.mom` files.
 enum ModelCacheReader {
-    /// The limits of a compiled model.
     enum Limit {
         static let archiveByteCount = CoreDataModelReader.maximumArchiveByteCount
         static let entities = 10_000
     }
 
     /// Reads the blob of `Z_MODELCACHE`: a keyed archive compressed with raw DEFLATE.
-    ///
-    /// - Throws: `corrupted`, `limitExceeded`, `invalidModel`.
     static func read(
         compressed: [UInt8], file: String
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
         let what = "the model cache of '\(file)'"
-        // Some tools do not compress the archive. The first bytes of an uncompressed archive
-        // identify it.
+        // Some tools do not compress the archive.
         let archive =
             compressed.starts(with: Array("bplist".utf8))
             ? compressed : try Inflate.raw(compressed, limit: Limit.archiveByteCount, what: what)
@@ -25,8 +21,6 @@ enum ModelCacheReader {
     }
 
     /// Reads a keyed archive of a model.
-    ///
-    /// - Throws: `corrupted`, `limitExceeded`, `invalidModel`.
     static func read(
         archive bytes: [UInt8], file: String
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
@@ -125,7 +119,6 @@ struct ModelArchive {
         return entity
     }
 
-    /// Returns the text of the expression for an entity's display name in Spotlight, or nil.
     private mutating func spotlightExpression(
         _ object: ArchivedObject, entity: String
     ) throws(StoreError) -> String? {
@@ -197,9 +190,7 @@ struct ModelArchive {
 
     // MARK: Parts
 
-    /// Returns the name, or throws if it is too long.
-    ///
-    /// The length is limited, because warnings and errors contain the name.
+    /// Returns the name, or throws if it is too long for warnings and errors.
     func name(_ name: String, of thing: String) throws(StoreError) -> String {
         guard name.utf8.count <= ManagedObjectModel.maximumNameByteCount else {
             throw StoreError(

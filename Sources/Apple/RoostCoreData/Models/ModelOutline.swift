@@ -1,8 +1,7 @@
 internal import RoostAppleModels
 internal import RoostCore
 
-/// The parts of a model that a mapping import needs: entities with their superentities, property
-/// names and destinations of relationships.
+/// The parts of a model that a mapping import needs.
 struct ModelOutline {
     struct Entity {
         var superentity: String?
@@ -12,7 +11,6 @@ struct ModelOutline {
         var destinations: [String: String] = [:]
     }
 
-    /// The limits of an outline.
     enum Limit {
         static let entities = 10_000
         static let properties = 200_000
@@ -21,7 +19,6 @@ struct ModelOutline {
 
     private(set) var entities: [String: Entity] = [:]
 
-    /// Creates the outline of a model.
     init(_ model: ManagedObjectModel) {
         for description in model.entityDescriptions {
             entities[description.name] = Entity(
@@ -33,8 +30,6 @@ struct ModelOutline {
     }
 
     /// Creates an outline from the copy of a model in a mapping model file.
-    ///
-    /// - Throws: `corrupted`, `limitExceeded`.
     init(archive bytes: [UInt8], file: String, budget: DecodingBudget) throws(StoreError) {
         let root = try KeyedArchive(bytes, file: file, budget: budget).rootObject()
         guard try root.className == "XDPMModel", let package = try root.object("_xd_rootPackage") else {
@@ -65,8 +60,7 @@ struct ModelOutline {
         }
     }
 
-    /// Returns the destination entity of a relationship in the editor's format, which stores the
-    /// entity in a stereotype.
+    /// Returns a relationship's destination entity, which the editor stores in a stereotype.
     private static func destination(of relationship: ArchivedObject) throws(StoreError) -> String? {
         for (name, node) in try relationship.dictionary("XDBucketForStereotypesstorage")
         where name == "XD_PR_Stereotype" {
@@ -98,10 +92,9 @@ struct ModelOutline {
         lineage(of: entity).lazy.compactMap { entities[$0]?.destinations[relationship] }.first
     }
 
-    /// Returns whether an entity inherits from another one.
     func isSubentity(_ entity: String, of other: String) -> Bool { lineage(of: entity).dropFirst().contains(other) }
 
-    /// Returns the entity and the entities that it inherits from, nearest first.
+    /// Returns the entity and its ancestors, nearest first.
     ///
     /// Stops at a cycle and after ``Limit/inheritance`` entities.
     private func lineage(of entity: String) -> [String] {

@@ -6,11 +6,11 @@ internal import RoostForeignSQLite
     /// A search for the column of each property in the tables of one store.
     ///
     /// Core Data names a column after the property. If sibling entities have properties with the
-    /// same name, Core Data adds digits to the column names. No table records which sibling owns
-    /// which column. The search compares the declared types, then finds which columns have
-    /// values in rows of each entity, then uses the order of the entities' numbers.
+    /// same name, Core Data adds digits, and no table records which sibling owns which column. The
+    /// search then compares the declared types, the columns with values in rows of each entity, and
+    /// the order of the entities' numbers.
     struct CoreDataColumns {
-        /// A property together with the entity that declares it.
+        /// A property and the entity that declares it.
         struct Owner: Hashable {
             let entity: Int
             let property: String
@@ -34,8 +34,7 @@ internal import RoostForeignSQLite
             self.database = database
         }
 
-        /// Finds the columns of all stored properties in the hierarchy of `root`, which is stored
-        /// in `table`.
+        /// Finds the columns of all stored properties in the hierarchy of `root`.
         ///
         /// - Throws: `modelMismatch` if a property has no column.
         mutating func resolve(root: Int, table: String) throws(StoreError) {
@@ -47,7 +46,6 @@ internal import RoostForeignSQLite
                     for (path, type, bases) in Self.leaves(attribute, prefix: "") {
                         let owner = Owner(entity: number, property: path)
                         // The column for an element of a composite may have one of several names.
-                        // The first existing name is used.
                         guard let base = bases.first(where: { !tables.candidates($0, in: table).isEmpty }) else {
                             throw missing(owner, bases: bases, table: table)
                         }
@@ -99,7 +97,7 @@ internal import RoostForeignSQLite
                 } else {
                     if used.count > 1 {
                         notices.append(
-                            "Columns \(used.joined(separator: ", ")) of table \(table) all hold values of '\(model.entities[owner.entity].name).\(owner.property)'; the entities' order decides."
+                            "Columns \(used.joined(separator: ", ")) of table \(table) all have values for '\(model.entities[owner.entity].name).\(owner.property)'; one of these columns is chosen by the order of the entities in the store."
                         )
                     }
                     open.append((owner, used.isEmpty ? choices : used))
@@ -133,7 +131,7 @@ internal import RoostForeignSQLite
             )
         }
 
-        /// Returns the columns of an attribute: one column, or one for each element of a composite.
+        /// Returns one column for an attribute, or one for each element of a composite.
         private static func leaves(
             _ attribute: AttributeDescription, prefix: String, bases: [String] = ["Z"]
         ) -> [(path: String, type: String, bases: [String])] {

@@ -70,7 +70,7 @@ internal import RoostForeignSQLite
             statement.reset()
             try statement.bind(id.key, at: 1)
             guard try statement.step() else { return }
-            // Skips an object of a superentity or sibling entity, because the ID names another entity.
+            // Skip an object of a superentity or sibling entity: the ID names another entity.
             guard let number = snapshot.schema.entities[statement.integer(1)], entity.includes(number) else { return }
             _ = try reader.append(statement, to: &batch)
         }
@@ -81,10 +81,7 @@ internal import RoostForeignSQLite
         private let snapshot: CoreDataSnapshot
         private var statement: ForeignStatement?
 
-        /// Creates a cursor.
-        ///
-        /// Each row of `statement` has four columns: the source's key, the target's key, the
-        /// target's position in `relationship`, and the source's position in the inverse.
+        /// Creates a cursor over rows of source key, target key, position and inverse position.
         init(
             _ snapshot: CoreDataSnapshot, relationship: ManagedObjectModel.Relationship,
             statement: ForeignStatement?
@@ -115,7 +112,7 @@ internal import RoostForeignSQLite
     extension CoreDataSnapshot {
         /// Runs `body`, then verifies that the source files have not changed.
         ///
-        /// Verifies the files even if `body` throws because of a damaged record.
+        /// A damaged record may be the effect of such a change.
         fileprivate func verifyingSource(
             _ body: () throws(StoreError) -> Bool
         ) throws(StoreError) -> Bool {

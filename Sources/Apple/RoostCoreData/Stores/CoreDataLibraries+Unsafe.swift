@@ -4,7 +4,7 @@
     package import RoostCore
 
     extension CoreDataStoreType {
-        /// The libraries that read stores and their models: SQLite and zlib.
+        /// The libraries that read stores and their models.
         package var libraries: [StoreLibrary] {
             // SAFETY: Both libraries return constant C strings.
             [

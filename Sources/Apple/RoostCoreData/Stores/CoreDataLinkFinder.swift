@@ -23,8 +23,6 @@ internal import RoostForeignSQLite
         }
 
         /// Returns the query for the links of an owning relationship.
-        ///
-        /// - Throws: `modelMismatch` if no table or column for the links exists.
         mutating func links(
             of relationship: ManagedObjectModel.Relationship, database: ForeignDatabase
         ) throws(StoreError) -> CoreDataSchema.Links {
@@ -45,8 +43,8 @@ internal import RoostForeignSQLite
 
         /// Returns the query for a to-many relationship without an inverse.
         ///
-        /// The destination's rows contain the source's key in column `Z<number><NAME>`: the source
-        /// entity's number and the relationship's name.
+        /// The destination's rows contain the source's key in column
+        /// `Z<source entity number><RELATIONSHIP NAME>`.
         private mutating func keyQuery(
             _ relationship: ManagedObjectModel.Relationship, table: String, database: ForeignDatabase
         ) throws(StoreError) -> String {
@@ -54,8 +52,7 @@ internal import RoostForeignSQLite
             let number = fileNumbers[relationship.source]
             var candidates = tables.candidates("Z\(number)\(name)", in: table).map(\.name)
             if candidates.isEmpty {
-                // The number in the column's name may differ from the entity's number. Such a
-                // column is used if only one exists.
+                // The column's number may differ from the entity's if only one such column exists.
                 candidates = (tables.columns[table] ?? []).map(\.name).filter {
                     Self.isNumbered($0, prefix: "Z", name: name)
                 }
@@ -77,12 +74,10 @@ internal import RoostForeignSQLite
 
         /// Returns the query for a many-to-many relationship.
         ///
-        /// For each side, the join table has a column for the keys and, in an ordered relationship,
-        /// one for the order.
+        /// The join table has, for each side, a key column and possibly an order column.
         ///
         /// A column `Z_<number><NAME>` contains keys of the entity with that number. NAME is the
-        /// relationship through which the other side refers to that entity. Duplicate names get
-        /// digits.
+        /// other side's relationship to that entity. Duplicate names get digits.
         private mutating func joinQuery(
             _ relationship: ManagedObjectModel.Relationship, inverse: ManagedObjectModel.Relationship,
             database: ForeignDatabase
@@ -106,7 +101,7 @@ internal import RoostForeignSQLite
                         guard let target = targets.first(where: { $0 != source }) else { continue }
                         if !exact {
                             notices.append(
-                                "The links of '\(relationship.name)' are read from table \(table), whose numbers are not those of the entities."
+                                "The links of '\(relationship.name)' are read from table \(table), although the entity numbers in the names of the table or its columns differ from those in Z_PRIMARYKEY."
                             )
                         }
                         return query(table, source: source, target: target, columns: columns)
@@ -117,9 +112,7 @@ internal import RoostForeignSQLite
         }
 
         private func query(_ table: String, source: String, target: String, columns: [String]) -> String {
-            /// Returns the column that contains the order of the keys in `column`, or 0.
-            ///
-            /// The name of that column is `Z_FOK_` followed by the key column's name without `Z_`.
+            /// Returns the order column for a key column, or 0.
             func order(_ column: String) -> String {
                 let wanted = "Z_FOK_" + column.uppercased().dropFirst(2)
                 return columns.first { $0.uppercased() == wanted }.map(ForeignDatabase.quoted) ?? "0"
@@ -130,8 +123,6 @@ internal import RoostForeignSQLite
         }
 
         /// Returns the query for a relationship that is its own inverse.
-        ///
-        /// The join table's key columns are `Z_<number><NAME>` and `REFLEXIVE`.
         ///
         /// A pair may be stored once or in both directions. The query returns each pair once, with
         /// the lower key first.
@@ -157,9 +148,7 @@ internal import RoostForeignSQLite
             throw missing(relationship, database: database)
         }
 
-        /// Returns the join tables named after either side.
-        ///
-        /// Shorter names come first.
+        /// Returns the join tables named after either side, shorter names first.
         private func joinTables(_ sides: [(number: Int64, name: String)], isExact: Bool) -> [String] {
             tables.columns.keys.filter { table in
                 sides.contains { matches(table, prefix: "Z_", number: $0.number, name: $0.name, isExact: isExact) }

@@ -13,9 +13,6 @@ internal import RoostForeignSQLite
         /// Apple's version hash of each entity.
         let versionHashes: [String: [UInt8]]
 
-        /// Reads the first row of the table.
-        ///
-        /// - Throws: `corrupted`, `invalidModel`, `limitExceeded`; errors of reading the database.
         init(_ database: ForeignDatabase) throws(StoreError) {
             let statement = try database.prepare("SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1")
             guard try statement.step(), let text = try statement.string(0), let uuid = StoreUUID(text) else {
@@ -40,7 +37,6 @@ internal import RoostForeignSQLite
     }
 
     extension MetadataValue {
-        /// Creates a metadata value from a property list value.
         init(_ value: PropertyListValue) {
             switch value {
             case .string(let text): self = .string(text)

@@ -16,9 +16,7 @@ internal import RoostForeignSQLite
             self.external = external
         }
 
-        /// The query for rows of the table.
-        ///
-        /// The caller adds conditions on the table's alias `r`.
+        /// The query for rows of the table, to which the caller adds conditions on the alias `r`.
         var selection: String {
             let values = (["r.Z_PK", "r.Z_ENT", "r.Z_OPT"] + root.expressions).joined(separator: ", ")
             return "SELECT \(values) FROM \(ForeignDatabase.quoted(root.table)) r"
@@ -27,12 +25,11 @@ internal import RoostForeignSQLite
         /// Appends the record of the current row, or returns false if the row is not an object of
         /// the model.
         ///
-        /// - Throws: `corrupted`, naming the object, if a value is not valid for its attribute. The
-        ///   batch is then unchanged.
+        /// Throws `corrupted`, naming the object, if a value is not valid for its attribute.
         func append(_ row: ForeignStatement, to batch: inout RecordBatch) throws(StoreError) -> Bool {
             let key = row.integer(0)
             guard key > 0, let entity = root.entities[row.integer(1)] else { return false }
-            // Core Data starts at version 1. A row without a version gets version 1.
+            // Core Data starts at version 1.
             batch.beginRecord(entity.layout, key: key, version: UInt32(clamping: max(1, row.integer(2))))
             do throws(StoreError) {
                 for reading in entity.readings where !row.isNull(reading.column) {
@@ -143,8 +140,7 @@ internal import RoostForeignSQLite
             let text: String? =
                 switch row.storageClass(reading.column) {
                 case .integer: String(row.integer(reading.column))
-                // The shortest digits that give the same floating-point number are closest to the
-                // original value.
+                // The shortest digits of a floating-point number are closest to the original value.
                 case .real: "\(row.double(reading.column))"
                 case .text: try row.string(reading.column)
                 case .blob, .null: nil

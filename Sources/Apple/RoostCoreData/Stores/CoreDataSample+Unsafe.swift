@@ -4,8 +4,7 @@
     package import RoostCore
     internal import RoostSystem
 
-    /// A writer of small SQLite files in the layout of Apple's Core Data, for tests that read such
-    /// files.
+    /// A writer of small SQLite files in the layout of Apple's Core Data, for tests.
     ///
     /// In a supported model, property names are unique in each hierarchy, many-to-many
     /// relationships have an inverse, and no attribute is a composite. The file has no code or data
@@ -62,7 +61,6 @@
                 for object in objects[root] ?? [] {
                     let entity = try model.requireEntity(object.id.entity).number + 1
                     let values = try columns.map { column in
-                        // A property of another entity in the hierarchy is null in this row.
                         guard let property = column.property(of: entity - 1) else { return "NULL" }
                         return try Self.literal(try object.value(property))
                     }
@@ -76,8 +74,7 @@
             return (statements + ["COMMIT"]).joined(separator: ";\n")
         }
 
-        /// A column of a root entity's table, with its property and the entities that have the
-        /// property.
+        /// A column of a root entity's table.
         private struct Column {
             let name: String
             let type: String
@@ -115,8 +112,6 @@
         }
 
         /// Returns statements that create and fill a join table.
-        ///
-        /// Each side has a key column and, except in a reflexive relationship, an order column.
         private static func joinTable(
             _ relationship: ManagedObjectModel.Relationship, model: ManagedObjectModel, links: [Link]
         ) -> [String] {
@@ -161,7 +156,7 @@
             case .date(let date): "\(date.timeIntervalSinceReferenceDate)"
             case .decimal(let number): "\(number)"
             case .objectID(let id): "\(id.key)"
-            // A text may contain U+0000, which an SQL literal cannot contain.
+            // An SQL text literal cannot contain U+0000.
             case .string(let text), .uri(let text): "CAST(\(literal(Array(text.utf8))) AS TEXT)"
             case .data(let data): literal([UInt8](data))
             case .uuid(let uuid): literal(withUnsafeBytes(of: uuid.uuid) { Array($0) })

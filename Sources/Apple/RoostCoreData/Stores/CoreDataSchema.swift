@@ -3,13 +3,12 @@ internal import RoostForeignSQLite
 
 #if SQLite
 
-    /// The tables, columns and entity numbers of a model in one Core Data file, determined when the
-    /// store is opened.
+    /// The tables, columns and entity numbers of a model in one Core Data file.
     struct CoreDataSchema: Sendable {
         /// A rule for reading one field of a record from a row.
         struct Reading: Sendable {
             let field: RecordLayout.Field
-            /// The column's position in the row, starting at 0.
+            /// The column's position in the row, from 0.
             let column: Int32
             /// Whether the bytes have Core Data's prefix for values that may be in external files.
             let isExternal: Bool
@@ -17,21 +16,18 @@ internal import RoostForeignSQLite
             let composites: [RecordLayout.Field]
         }
 
-        /// The record layout of one entity, and the rules for reading its rows.
         struct Entity: Sendable {
             let layout: RecordLayout
-            /// The rules, in the order of the layout's fields.
             let readings: [Reading]
         }
 
         /// The table of one root entity.
         struct Root: Sendable {
             let table: String
-            /// The SQL expressions that follow the key, entity and version in a selected row.
+            /// The SQL expressions after the key, entity and version in a selected row.
             let expressions: [String]
             /// The entities by their numbers in the file, without abstract entities.
             let entities: [Int64: Entity]
-            /// The last assigned key, as recorded in the file.
             let recordedLastKey: Int64
             /// The columns that may name data files, by position in the row.
             let externalColumns: [Int32: String]
@@ -49,7 +45,7 @@ internal import RoostForeignSQLite
         }
 
         /// The links of a relationship, as a subquery with columns s, t, o and i: source, target,
-        /// position and position in the inverse.
+        /// position and inverse position.
         struct Links: Sendable {
             let relationship: Int
             let query: String
@@ -73,8 +69,8 @@ internal import RoostForeignSQLite
 
         /// Finds the tables and columns of a model in a file.
         ///
-        /// - Throws: `modelMismatch` if entities, tables or columns are missing, or an entity of
-        ///   the file is not in the model; `corrupted`.
+        /// Throws `modelMismatch` if entities, tables or columns are missing, or if an entity of
+        /// the file is not in the model.
         init(_ model: ManagedObjectModel, tables: CoreDataTables, database: ForeignDatabase) throws(StoreError) {
             self.model = model
             let fileNumbers = try Self.fileNumbers(model, tables: tables, database: database)
@@ -119,8 +115,8 @@ internal import RoostForeignSQLite
 
         /// Returns the file's entity numbers, by the model's entity numbers.
         ///
-        /// If Core Data migrated the store in place, an entity may still have its old name in the
-        /// file. The entity's renaming identifier is that old name.
+        /// After a migration in place, an entity may still have its old name in the file: the
+        /// renaming identifier.
         private static func fileNumbers(
             _ model: ManagedObjectModel, tables: CoreDataTables, database: ForeignDatabase
         ) throws(StoreError) -> [Int64] {
@@ -177,7 +173,7 @@ internal import RoostForeignSQLite
             else { return nil }
             var order: String?
             if relationship.inverseIsOrdered {
-                // If the name of the key column ends with added digits, the order column has the same digits.
+                // The order column has the same added digits as the key column.
                 let suffix = String(column.dropFirst(relationship.name.name.count + 1))
                 let base = "Z_FOK_" + relationship.name.name.uppercased()
                 let candidates = tables.candidates(base, in: table)
@@ -189,16 +185,13 @@ internal import RoostForeignSQLite
                 relationship: relationship.number, destinationTable: destination)
         }
 
-        /// The SQL expressions that follow the key, entity and version in a selected row.
-        ///
-        /// Equal expressions share one position.
+        /// The SQL expressions of a root; equal expressions share one position.
         private struct RowExpressions {
             private(set) var expressions: [String] = []
             private var positions: [String: Int32] = [:]
             private var nextColumn: Int32 = 3
 
-            /// Returns the position in the row of an expression with `width` values, and adds the
-            /// expression if it is new.
+            /// Returns the position of an expression with `width` values; adds a new expression.
             mutating func position(of expression: String, width: Int32 = 1) -> Int32 {
                 if let known = positions[expression] { return known }
                 let position = nextColumn
@@ -251,10 +244,8 @@ internal import RoostForeignSQLite
                 externalColumns: externalColumns)
         }
 
-        /// Returns the rule for a field that contains a to-one reference or the object's position
-        /// in the inverse relationship.
-        ///
-        /// Returns nil if the position has no column.
+        /// Returns the rule for a to-one reference or a position in the inverse relationship; nil
+        /// for a position without a column.
         private static func reading(
             of field: RecordLayout.Field, by reference: Reference, row: inout RowExpressions
         ) -> Reading? {
@@ -265,8 +256,7 @@ internal import RoostForeignSQLite
                     composites: [])
             }
             let key = "r." + ForeignDatabase.quoted(reference.column)
-            // The reference's entity is read from the destination's row. If that row is missing, the
-            // entity is null.
+            // The entity is null if the destination's row is missing.
             let destination =
                 "(SELECT d.Z_ENT FROM \(ForeignDatabase.quoted(reference.destinationTable)) d WHERE d.Z_PK = \(key))"
             // Key and entity are in adjacent columns.
@@ -277,10 +267,7 @@ internal import RoostForeignSQLite
     }
 
     extension ManagedObjectModel {
-        /// Returns the number of the entity that declares a property: entity `number` itself, or a
-        /// superentity.
-        ///
-        /// Returns nil for an unknown property.
+        /// Returns the number of the entity that declares a property: `number` or a superentity.
         func declaringEntity(of name: String, in number: Int) -> Int? {
             var next: Int? = number
             while let current = next {

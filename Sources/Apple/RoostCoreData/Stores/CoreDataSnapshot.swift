@@ -28,9 +28,7 @@ internal import RoostQuery
             external = ExternalData(storePath: database.path)
         }
 
-        /// The connection.
-        ///
-        /// Throws `closed` if the snapshot or the store is closed.
+        /// The connection; throws `closed` if the snapshot or the store is closed.
         var database: ForeignDatabase {
             get throws(StoreError) {
                 try state.requireOpen()
@@ -41,7 +39,6 @@ internal import RoostQuery
 
         func requireOpen() throws(StoreError) { _ = try database }
 
-        /// Throws `busy` or `storeReplaced` if the files changed since the snapshot was taken.
         func verifySource() throws(StoreError) { try source.verify() }
 
         func reader(root: Int) -> CoreDataRowReader? {
@@ -57,7 +54,7 @@ internal import RoostQuery
             let database = try database
             let root = try model.requireEntity(entity).root
             guard let known = schema.roots[root] else { return 0 }
-            // If Core Data migrated the store in place, the recorded key may be too low.
+            // After a migration in place, the recorded key may be too low.
             let statement = try database.prepare("SELECT max(Z_PK) FROM \(ForeignDatabase.quoted(known.table))")
             let greatest = try statement.step() ? statement.integer(0) : 0
             try verifySource()
@@ -73,8 +70,7 @@ internal import RoostQuery
                 let numbers = resolved.selfAndSubentities.map { String(schema.fileNumbers[$0]) }
                 conditions.append("+r.Z_ENT IN (\(numbers.joined(separator: ", ")))")
             }
-            // The plus sign prevents SQLite from using the index on Z_ENT and sorting the rows. A
-            // scan of the table returns them in key order.
+            // The plus sign prevents SQLite from using the index on Z_ENT and sorting the rows.
             let statement = try database.prepare(
                 "\(reader.selection) WHERE \(conditions.joined(separator: " AND ")) ORDER BY r.Z_PK")
             try statement.bind(id?.key ?? 0, at: 1)
@@ -165,10 +161,8 @@ internal import RoostQuery
 
         func close() { connection = nil }
 
-        /// Returns SQL with the columns a, b, c and d: source, target, position and position in the
-        /// inverse.
-        ///
-        /// Positions in unordered relationships are 0.
+        /// Returns SQL with the columns a, b, c and d: source, target, position and inverse
+        /// position.
         private static func places(_ columns: String, relationship: ManagedObjectModel.Relationship) -> String {
             let names = columns.split(separator: ",").map { $0.trimmingSpaces }
             let order = relationship.isOrdered ? "coalesce(\(names[2]), 0)" : "0"

@@ -6,16 +6,17 @@ internal import RoostForeignSQLite
 
     /// The files of a Core Data store: the main file and its write-ahead log or journal.
     ///
-    /// Without a log, the main file is opened as immutable. With a log, both files are read through
-    /// a connection without locks, with the log index in memory. No new file appears in their
-    /// directory, so the directory may be read-only. A store with a rollback journal is copied, and
-    /// the copy is rolled back. Because nothing is locked, each read ends with a check for changed
-    /// files. If the files changed, the result is discarded and `busy` is thrown. If the originals
-    /// of a copy have changed, no further connection is opened and `storeReplaced` is thrown.
+    /// Without a log, the main file is opened as immutable. With a log, the log index is in memory.
+    /// No new file appears in the directory, so the directory may be read-only. A store with a
+    /// rollback journal is copied, and the copy is rolled back.
     ///
-    /// Closing a file releases the POSIX locks that other connections of the same process hold on
-    /// it. So this type refuses a file that is open as one of Roost's own stores. A program must
-    /// not read a store through this type while it has the same file open with SQLite itself.
+    /// Nothing is locked, so each read ends with a check for changed files. After a change, the
+    /// result is discarded and `busy` is thrown. If the originals of a copy have changed, opening
+    /// another connection throws `storeReplaced`.
+    ///
+    /// Closing a file releases the POSIX locks of all connections of the process to that file. So
+    /// this type refuses a file that is open as one of Roost's own stores. A program must not read
+    /// a store through this type while the program has the file open with SQLite itself.
     struct CoreDataSource: Sendable {
         /// The path of the main file.
         let path: String
@@ -26,12 +27,8 @@ internal import RoostForeignSQLite
 
         /// Examines the files of the store at `path`.
         ///
-        /// - Parameters:
-        ///   - path: The path of the main file.
-        ///   - acceptsLinks: Whether to read a file with other hard links if no log or journal is
-        ///     at this path. With a log or journal at this path, such a file is always read.
-        /// - Throws: `notFound`, `notAStore`, `corrupted`, `hasOtherNames`, `permissionDenied`,
-        ///   `outOfResources`, `ioFailure`, `noSpace`.
+        /// A file with other hard links is read only if `acceptsLinks` is true or the path has a
+        /// log or journal.
         init(path: String, acceptsLinks: Bool) throws(StoreError) {
             self.path = path
             guard !path.isEmpty, !path.utf8.contains(0) else {
@@ -65,8 +62,8 @@ internal import RoostForeignSQLite
         /// Refuses a log or journal that is not a regular file, and a main file whose log may be at
         /// another path.
         ///
-        /// SQLite derives the log's path from the path of the opened file. So the log of a file
-        /// with several hard links may be next to another link.
+        /// The log of a file with several hard links may be next to another link, because SQLite
+        /// derives the log's path from the path of the opened file.
         private static func requireLog(ofStoreAt path: String, acceptsLinks: Bool) throws(StoreError) {
             var hasLog = false
             for suffix in ["-wal", "-journal"] {
@@ -74,7 +71,7 @@ internal import RoostForeignSQLite
                 guard stamp.isRegular else {
                     throw StoreError(
                         .notAStore,
-                        "Cannot open '\(path)': '\(path)\(suffix)', which has the name of its log or journal, is not a file. Move it away."
+                        "Cannot open '\(path)': its log or journal '\(path)\(suffix)' is not a file. Move it away."
                     )
                 }
                 if stamp.size > 0 { hasLog = true }
@@ -82,16 +79,14 @@ internal import RoostForeignSQLite
             if !hasLog, !acceptsLinks { try StoreFile.requireReplaceableName(at: path) }
         }
 
-        /// Refuses a truncated file.
-        ///
-        /// SQLite reads zeros after the end of the file, so objects would be lost silently.
+        /// Refuses a truncated file, from which SQLite would silently read zeros.
         ///
         /// Missing whole pages are allowed, because they may be in the log.
         private static func requireWholeFile(_ path: String, size: Int64) throws(StoreError) {
             guard let head = StoreFile.read(prefix: 18, of: path), head.count == 18,
                 head.starts(with: "SQLite format 3\0".utf8)
             else { return }
-            // The value 1 means 65536. SQLite refuses a page size that is not a power of two.
+            // The value 1 means 65536.
             let stored = Int64(head[16]) << 8 | Int64(head[17])
             let pageSize = stored == 1 ? 65536 : stored
             guard pageSize >= 512, size % pageSize != 0 else { return }
@@ -114,7 +109,7 @@ internal import RoostForeignSQLite
             if copy != nil, try Self.stamps(ofStoreAt: path) != copiedStamps {
                 throw StoreError(
                     .storeReplaced,
-                    "'\(path)' was changed by another program since its interrupted change was undone in a copy; close the store and open it again."
+                    "Cannot read '\(path)': another program changed the file after Roost copied it; close the store and open it again."
                 )
             }
             if copy == nil, let journal = try FileStamp(at: path + "-journal"), journal.size > 0 {
@@ -133,15 +128,14 @@ internal import RoostForeignSQLite
             return (database, stamps)
         }
 
-        /// Returns the directory (`.` by default) and the last component of a path.
         static func split(_ path: String) -> (directory: String, name: String) {
             guard let slash = path.lastIndex(of: "/") else { return (".", path) }
             let directory = path[..<slash]
             return (directory.isEmpty ? "/" : String(directory), String(path[path.index(after: slash)...]))
         }
 
-        /// Returns the parent and the components of the directory in which Core Data stores large
-        /// values of the store at `path`: `.<name without extension>_SUPPORT/_EXTERNAL_DATA`.
+        /// Returns the directory for large values of the store at `path`:
+        /// `.<name without extension>_SUPPORT/_EXTERNAL_DATA`.
         static func supportDirectory(of path: String) -> (parent: String, components: [String]) {
             let (directory, name) = split(path)
             let stem = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : String(name[..<$0]) } ?? name
@@ -173,7 +167,7 @@ internal import RoostForeignSQLite
             )
         }
 
-        /// Throws `busy` if the files changed since the connection was opened, and `storeReplaced`
+        /// Throws `busy` if the files changed since the connection was opened, or `storeReplaced`
         /// if the main file was removed or replaced.
         func verify() throws(StoreError) {
             let now = try FileStamp(at: path)

@@ -4,17 +4,16 @@
     internal import RoostForeignSQLite
 
     extension CoreDataStore {
-        /// The notices from opening the store, about ambiguous or unused columns, ambiguous tables
-        /// and unusable parts of the model.
+        /// The notices about ambiguous or unused columns, ambiguous tables and unusable parts of
+        /// the model.
         var openingNotices: [String] { schema.notices + modelWarnings.map(\.description) }
 
         /// Returns the notices from opening the store, then notices about content that cannot be
         /// read unchanged.
         ///
-        /// The notices about content concern rows without a valid entity, references and links to
-        /// missing rows, missing data files, and the history. Reads every row. Throws `busy` if
-        /// another program changed the file while it was read. Throws `corrupted` if the file's
-        /// structure is damaged, because the missing content is then unknown.
+        /// Reads every row. Throws `busy` if another program changed the file meanwhile. Throws
+        /// `corrupted` if the file's structure is damaged, because the missing content is then
+        /// unknown.
         package func contentNotices() throws(StoreError) -> [String] {
             let snapshot = try makeSnapshot()
             defer { snapshot.close() }
@@ -53,7 +52,6 @@
             return reports
         }
 
-        /// Returns findings about content that cannot be read unchanged.
         private func contentFindings(_ database: ForeignDatabase) throws(StoreError) -> [StoreFinding] {
             var findings: [StoreFinding] = []
             for (number, root) in schema.roots.sorted(by: { $0.key < $1.key }) {
@@ -80,7 +78,6 @@
             return findings
         }
 
-        /// Finds rows that are not objects of the model.
         private func rowFindings(
             _ number: Int, root: CoreDataSchema.Root, database: ForeignDatabase
         ) throws(StoreError) -> [StoreFinding] {
@@ -137,7 +134,7 @@
         ) throws(StoreError) -> [StoreFinding] {
             let columns = root.externalColumns.sorted { $0.key < $1.key }
             guard !columns.isEmpty else { return [] }
-            // Reads only values in the form of a reference to a data file, because other values may be large.
+            // Read only values in the form of a reference to a data file, because others may be large.
             let values = columns.map {
                 "CASE WHEN length(\($0.value)) IN (37, 38) AND substr(\($0.value), 1, 1) = x'02' THEN \($0.value) END"
             }
@@ -164,7 +161,6 @@
             }
         }
 
-        /// Returns a warning with the number of rows that a query counts, or no warning for 0.
         private func warning(
             _ database: ForeignDatabase, sql: String, message: (Int64) -> String
         ) throws(StoreError) -> [StoreFinding] {

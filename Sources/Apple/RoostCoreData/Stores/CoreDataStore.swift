@@ -6,10 +6,10 @@
     /// A store that Apple's Core Data wrote, open for reading.
     ///
     /// Keys and versions are the file's own (`Z_PK`, `Z_OPT`). The file is not locked. If another
-    /// program changes it while a snapshot is in use, the snapshot throws `busy`, and the caller
-    /// must take a new snapshot.
+    /// program changes the file while a snapshot is in use, the snapshot throws `busy`, and the
+    /// caller must take a new snapshot.
     package final class CoreDataStore: ReadOnlyPersistentStore, NoticeGivingStore, IntegrityCheckingStore {
-        /// The open or closed state of the store, shared with its snapshots.
+        /// The state that the store shares with its snapshots.
         final class State: Sendable {
             private let isClosed = Mutex(false)
             private let path: String
@@ -25,9 +25,7 @@
 
         package let type: any PersistentStoreType
         package let location: StoreLocation
-        /// The model of the store: the model that the caller specified, or the model in the file.
         package var model: ManagedObjectModel { schema.model }
-        /// Warnings about unusable parts of the model file or of the model in the store.
         package let modelWarnings: [ModelImportWarning]
 
         let schema: CoreDataSchema
@@ -36,9 +34,6 @@
         private let schemaVersion: Int64
         private let identity: CoreDataMetadata
 
-        /// Opens the store at `location`.
-        ///
-        /// See ``CoreDataStoreType/open(_:options:)``.
         init(type: CoreDataStoreType, location: StoreLocation, options: StoreOptions) throws(StoreError) {
             try type.requireKnown(options.typeOptions)
             self.type = type
@@ -57,8 +52,7 @@
 
         /// Returns the metadata.
         ///
-        /// The store's identity is `Z_UUID`. User metadata is every key of `Z_PLIST` except Core
-        /// Data's own keys (`NS…` and `_NS…`: version hashes, framework version, vacuum level),
+        /// User metadata is every key of `Z_PLIST` except Core Data's own keys (`NS…` and `_NS…`),
         /// because these describe the file, not the data.
         package func metadata() throws(StoreError) -> StoreMetadata {
             try state.requireOpen()
@@ -67,16 +61,13 @@
                 userMetadata: identity.userMetadata)
         }
 
-        /// Apple's version hash of each entity, as recorded in the store.
-        ///
-        /// The bytes are opaque and can only be compared.
+        /// Apple's version hash of each entity; the bytes can only be compared.
         package var appleVersionHashes: [String: [UInt8]] { identity.versionHashes }
 
         /// Returns a view of the store's current content.
         ///
-        /// - Throws: `storeReplaced` if the path now refers to another file, if the tables or the
-        ///   UUID changed, or if the store was opened with a rollback journal and its files have
-        ///   changed since; `closed`; errors of opening the file.
+        /// Throws `storeReplaced` if the path now refers to another file, if the tables or the UUID
+        /// changed, or if the store was opened with a rollback journal and its files changed since.
         package func snapshot() throws(StoreError) -> any StoreSnapshot { try makeSnapshot() }
 
         func makeSnapshot() throws(StoreError) -> CoreDataSnapshot {
@@ -94,11 +85,9 @@
                 schema, state: state, metadata: identity.userMetadata, database: database, source: files)
         }
 
-        /// Throws `closed` after ``close()``.
         package func requireOpen() throws(StoreError) { try state.requireOpen() }
 
-        /// Returns the total size of the main file, its log and the files of large values, in
-        /// bytes.
+        /// Returns the total size of the main file, its log and the files of large values.
         package func byteCount() throws(StoreError) -> Int {
             try state.requireOpen()
             var count: Int64 = 0
@@ -112,9 +101,7 @@
             return Int(count)
         }
 
-        /// Closes the store.
-        ///
-        /// Closing a store again has no effect. The snapshots of a closed store throw `closed`.
+        /// Closes the store, whose snapshots then throw `closed`.
         package func close() throws(StoreError) { state.close() }
 
         // MARK: Opening
@@ -138,7 +125,7 @@
                 {
                     throw StoreError(
                         .modelMismatch,
-                        "The model in '\(database.path)' differs from the one given: \(StoreError.differences(of: model, from: cached.model)). Open the store without a model, or give the model that wrote it with option model=<path>."
+                        "The model in '\(database.path)' differs from the given model: \(StoreError.differences(of: model, from: cached.model)). Open the store without a model, or give the model that wrote it with option model=<path>."
                     )
                 }
                 return (model, [])
@@ -150,7 +137,6 @@
             )
         }
 
-        /// Returns the model in a Roost model document.
         private static func document(at path: String, options: StoreOptions) throws(StoreError) -> ManagedObjectModel {
             if let version = options.typeOptions["modelVersion"] {
                 throw StoreError(
@@ -162,17 +148,11 @@
             }
         }
 
-        /// Returns the version of a bundle that matches the store.
-        ///
-        /// Compares Apple's version hashes in a compiled bundle first, then the model in the file,
-        /// and finally the tables and columns.
+        /// Returns the version of a bundle that matches the store, or nil for a model with one
+        /// version.
         ///
         /// If several versions with equal version hashes match, returns the current version, or
         /// else the newest.
-        ///
-        /// - Returns: The version; nil for a model with one version.
-        /// - Throws: `modelMismatch` if no version matches; `invalidRequest` if several versions
-        ///   with different version hashes match.
         private static func version(
             in path: String, database: ForeignDatabase, tables: CoreDataTables, identity: CoreDataMetadata
         ) throws(StoreError) -> String? {
@@ -224,9 +204,8 @@
             }
         }
 
-        /// Returns the positions of the models with exactly the tables and columns of a file.
-        ///
-        /// Returns nil if the file contains a model.
+        /// Returns the positions of the models with exactly the tables and columns of a file, or
+        /// nil if the file contains a model.
         static func fittingModels(
             among models: [ManagedObjectModel], database: ForeignDatabase
         ) throws(StoreError) -> [Int]? {
@@ -239,7 +218,7 @@
             return fitting
         }
 
-        /// Returns the model that newer versions of Core Data write into the file, or nil.
+        /// Returns the model that newer versions of Core Data write into the file.
         private static func cachedModel(
             _ database: ForeignDatabase, tables: CoreDataTables
         ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning])? {
@@ -256,7 +235,6 @@
     }
 
     extension ManagedObjectModel {
-        /// Returns whether both models have the same entities with the same version hashes.
         func hasSameVersionHashes(as other: ManagedObjectModel) -> Bool {
             entities.map(\.name) == other.entities.map(\.name)
                 && entities.map(\.versionHash) == other.entities.map(\.versionHash)

@@ -5,9 +5,8 @@
 
     /// A store type for reading SQLite files that Apple's Core Data wrote.
     ///
-    /// The type cannot write: creating, changing, replacing or removing a store throws
-    /// `unsupported`. The file and its directory are never changed, even if the latest data is
-    /// still in the write-ahead log.
+    /// Creating, changing, replacing or removing a store throws `unsupported`. The file and its
+    /// directory are never changed, even if the latest data is still in the write-ahead log.
     ///
     /// The model comes from the first of these sources:
     /// - Type option `model`: the path of a `.xcdatamodeld` or `.momd` bundle, a `.xcdatamodel`, a
@@ -21,10 +20,8 @@
 
         package var name: String { "coredata" }
 
-        /// The capabilities: stores are files that outlive the process and cannot be written.
         package var capabilities: StoreCapabilities { StoreCapabilities(.persistence, .file) }
 
-        /// The options `model` and `modelVersion`.
         package var optionDescriptions: [StoreOptionDescription] {
             [
                 StoreOptionDescription(
@@ -55,29 +52,22 @@
                 )
                 return try statement.step() && statement.integer(0) == 2
             } catch {
-                // An unreadable file is not recognized.
                 return false
             }
         }
 
         /// Opens a store for reading.
         ///
-        /// See ``PersistentStoreType/open(_:options:)``.
-        ///
-        /// - Throws: `notFound`, `notAStore`, `corrupted`, `permissionDenied`, `busy`;
-        ///   `modelMismatch` if the model does not match the file; `invalidRequest` for an unknown
-        ///   type option, if no model is given and the file contains none, or if several versions
-        ///   of the model match.
+        /// Throws `modelMismatch` if the model does not match the file. Throws `invalidRequest` for
+        /// an unknown type option, for a store without any model, or if several versions match.
         package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
             try CoreDataStore(type: self, location: location, options: options)
         }
 
-        /// Returns the positions of the models with exactly the tables and columns of the file.
+        /// Returns the positions of the models with exactly the tables and columns of the file, or
+        /// nil if the file contains a model or the type option `model` is set.
         ///
-        /// Returns nil if the file contains a model or the type option `model` is set.
-        ///
-        /// Several models can match, because columns do not show all differences, such as the size
-        /// of integers.
+        /// Several models can match, because columns do not show the size of integers.
         package func fittingModels(
             among models: [ManagedObjectModel], storeAt location: StoreLocation, options: StoreOptions
         ) throws(StoreError) -> [Int]? {

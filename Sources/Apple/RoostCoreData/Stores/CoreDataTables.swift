@@ -14,16 +14,14 @@ internal import RoostForeignSQLite
         /// The first number of Core Data's own entities, for history and cloud mirroring.
         static let firstReservedEntity: Int64 = 16_000
 
-        /// For each table with a name that begins with `Z`, its columns in the table's order.
+        /// The columns of each table with a name that begins with `Z`.
         let columns: [String: [Column]]
         /// The file's number of each application entity, by entity name.
         let entityNumbers: [String: Int64]
-        /// The last assigned keys that the file records, by the file's entity number.
+        /// The last assigned keys, by the file's entity number.
         let lastKeys: [Int64: Int64]
 
         /// Reads the schema and `Z_PRIMARYKEY`.
-        ///
-        /// - Throws: `notAStore` if Core Data's tables are missing; `corrupted`.
         init(_ database: ForeignDatabase) throws(StoreError) {
             var columns: [String: [Column]] = [:]
             let tables = try database.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'Z%'")
@@ -62,15 +60,13 @@ internal import RoostForeignSQLite
             self.lastKeys = lastKeys
         }
 
-        /// Returns the table of the root entity with the given name.
         func table(ofRoot name: String) -> String? {
             let wanted = "Z" + name.uppercased()
             if columns[wanted] != nil { return wanted }
             return columns.keys.first { $0.uppercased() == wanted }
         }
 
-        /// Returns the columns of `table` with the name `base` or `base` followed by a number, in
-        /// the order of the numbers.
+        /// Returns the columns with the name `base` or `base` and a number, in numeric order.
         func candidates(_ base: String, in table: String) -> [Column] {
             var found: [(suffix: Int, column: Column)] = []
             for column in columns[table] ?? [] {
@@ -80,9 +76,7 @@ internal import RoostForeignSQLite
             return found.sorted { $0.suffix < $1.suffix }.map(\.column)
         }
 
-        /// Returns the number that follows `base` in `name`, or 0 if nothing follows.
-        ///
-        /// Returns nil if `name` does not begin with `base`, or if anything but one to four digits
+        /// Returns the number of one to four digits that follows `base` in `name`, or 0 if nothing
         /// follows.
         static func suffix(of name: String, after base: String) -> Int? {
             let upper = name.uppercased()

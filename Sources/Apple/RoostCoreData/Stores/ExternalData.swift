@@ -13,9 +13,8 @@ internal import RoostCore
 
         /// Returns the contents of a data file, or nil if it does not exist.
         ///
-        /// - Throws: `permissionDenied`, `outOfResources`, `ioFailure`; `corrupted` if the file is
-        ///   a symbolic link or a directory; `limitExceeded` if a record cannot hold the contents;
-        ///   `invalidModel` if the directory of the files is a symbolic link.
+        /// Throws `corrupted` if the file is a symbolic link or a directory, and `limitExceeded` if
+        /// a record cannot hold the contents.
         func contents(of name: String) throws(StoreError) -> [UInt8]? {
             if !isOpened {
                 isOpened = true
@@ -41,8 +40,8 @@ internal import RoostCore
             return directory
         }
 
-        /// Returns the file name in a stored reference, which consists of the byte 2, a UUID as
-        /// text, and an optional NUL.
+        /// Returns the file name in a stored reference: the byte 2, a UUID as text, and an optional
+        /// NUL.
         ///
         /// Returns nil for other bytes, so the name is never a path.
         static func name(in reference: [UInt8]) -> String? {

@@ -1,12 +1,9 @@
 internal import CZlib
 internal import RoostCore
 
-/// A decompressor of raw DEFLATE data, the format of `Z_MODELCACHE`.
+/// A decompressor for `Z_MODELCACHE`.
 enum Inflate {
     /// Returns the decompressed bytes of a raw DEFLATE stream (RFC 1951).
-    ///
-    /// - Throws: `corrupted` if the stream is damaged or truncated, `limitExceeded` for more than
-    ///   `limit` decompressed bytes, `outOfResources`.
     static func raw(_ bytes: [UInt8], limit: Int, what: String) throws(StoreError) -> [UInt8] {
         var stream = z_stream()
         // Negative window bits mean no zlib header and no checksum (zlib manual, inflateInit2).
@@ -29,8 +26,7 @@ enum Inflate {
                 let produced = piece.withUnsafeMutableBufferPointer { piece in
                     stream.next_out = piece.baseAddress
                     stream.avail_out = UInt32(piece.count)
-                    // zlib has the whole input, so Z_BUF_ERROR (no progress is possible) means that
-                    // the input is truncated.
+                    // zlib has the whole input, so Z_BUF_ERROR means that the input is truncated.
                     code = inflate(&stream, Z_NO_FLUSH)
                     return piece.count - Int(stream.avail_out)
                 }

@@ -12,10 +12,8 @@ internal import RoostCore
         let nanoseconds: Int64
         let isRegular: Bool
 
-        /// Creates the stamp of the file at `path`, following symbolic links, or returns nil if the
-        /// file does not exist.
-        ///
-        /// - Throws: `permissionDenied`, `ioFailure`.
+        /// Creates the stamp of a file, following symbolic links, or returns nil if the file does
+        /// not exist.
         init?(at path: String) throws(StoreError) {
             var status = stat()
             guard stat(path, &status) == 0 else {
@@ -48,8 +46,7 @@ internal import RoostCore
 
         /// Copies the existing files among `names` from `directory` into a new directory.
         ///
-        /// - Throws: `noSpace`, `permissionDenied`, `outOfResources`, `ioFailure`. After an error,
-        ///   no copy remains.
+        /// After an error, no copy remains.
         init(copying names: [String], of directory: String) throws(StoreError) {
             let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
             var template = Array("\(base)/roost-coredata-XXXXXX".utf8CString)

@@ -14,9 +14,7 @@ enum DocumentChecksum {
 
     /// Reads the checksum, whose key is the current token, and checks the document against it.
     ///
-    /// - Returns: The hash and length of the bytes before the checksum's key.
-    /// - Throws: `corrupted` if the checksum does not match, or if the end of the document was
-    ///   changed.
+    /// Returns the hash and length of the bytes before the key.
     static func read(_ text: inout JSONTokenReader, file: DocumentFile) throws(StoreError) -> DocumentVersion {
         guard let value = text.checksumBeforeToken() else {
             throw StoreError(.internalInconsistency, "The checksum of '\(text.name)' was not computed.")
@@ -33,8 +31,7 @@ enum DocumentChecksum {
         return DocumentVersion(high: value.high, low: value.low, byteCount: byteCount)
     }
 
-    /// Returns a checksum error if the document has a checksum and does not match it, otherwise
-    /// `error`.
+    /// Returns a checksum error if the document does not match its checksum, otherwise `error`.
     static func explain(_ error: StoreError, file: DocumentFile) throws(StoreError) -> StoreError {
         let key = Array("\"\(DocumentFormat.Member.checksum.key)\"".utf8)
         let tailStart = max(0, file.byteCount - 256)
@@ -44,7 +41,7 @@ enum DocumentChecksum {
         var offset = 0
         while offset < tailStart + place {
             let bytes = try file.read(at: offset, count: min(1 << 18, tailStart + place - offset))
-            // The file was truncated while it was read, so its checksum cannot be computed.
+            // The file was truncated while it was read.
             guard !bytes.isEmpty else { return error }
             checksum.add(bytes)
             offset += bytes.count

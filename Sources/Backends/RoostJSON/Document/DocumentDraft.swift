@@ -15,15 +15,10 @@ struct DocumentDraft: Sendable {
     /// The lock that keeps other writers from removing the file as a leftover.
     fileprivate let lock: StoreLock
 
-    /// Writes everything that `reader` sees to a new document beside the one at `path`.
+    /// Writes everything that `reader` sees to a new document beside the store at `path`.
     ///
-    /// - Parameters:
-    ///   - reader: A consistent view of the storage.
-    ///   - path: The path of the store's document.
-    ///   - settings: The store's settings, which limit the size of a document.
-    ///   - journal: The checksum of the last merged journal frame, or nil without a journal.
-    /// - Returns: The document. The caller publishes or discards it.
-    /// - Throws: `noSpace`, `ioFailure` or `limitExceeded`, after removing the new file.
+    /// The caller publishes or discards the document. `journal` is the checksum of the last merged
+    /// journal frame. After an error, no new file remains.
     static func write(
         from reader: any KeyValueReader, for path: String, settings: JSONSettings, folding journal: UInt64?
     ) throws(StoreError) -> DocumentDraft {
@@ -38,9 +33,8 @@ struct DocumentDraft: Sendable {
         }
     }
 
-    /// Reads the document back and compares its tally with the tally of the written content.
-    ///
-    /// - Throws: `verificationFailed` if the tallies differ or the document cannot be read.
+    /// Reads the document back, and throws `verificationFailed` if it cannot be read or its tally
+    /// differs from the written content's.
     func verify() throws(StoreError) {
         let found: StoreTally
         do throws(StoreError) {
@@ -57,14 +51,12 @@ struct DocumentDraft: Sendable {
         }
     }
 
-    /// Returns the error for a newly written document that cannot be read.
     static func unreadable(_ path: String, error: StoreError) -> StoreError {
         StoreError(
             .verificationFailed, "The finished document '\(path)' cannot be read back: \(error.message)",
             underlying: error)
     }
 
-    /// Removes a document that was not published.
     func discard() {
         try? StoreFile.remove(path)
         try? lock.releaseRemovingFile()
@@ -90,7 +82,6 @@ struct UnfinishedDocument {
         }
     }
 
-    /// Flushes the written text to the disk.
     func finish(_ version: DocumentVersion, tally: StoreTally, foldedJournal: UInt64?) throws(StoreError)
         -> DocumentDraft
     {
@@ -110,7 +101,7 @@ struct UnfinishedDocument {
     }
 }
 
-/// A new file that is written from its beginning to its end.
+/// A new file that is written from beginning to end.
 final class DocumentOutput {
     private static let chunkByteCount = 1 << 18
 
@@ -133,7 +124,6 @@ final class DocumentOutput {
         text = TextBuffer(capacity: Self.chunkByteCount + 4096)
     }
 
-    /// Writes the buffered text if the buffer is full.
     @inline(__always)
     func flushIfFull() throws(StoreError) {
         if text.count >= Self.chunkByteCount { try flush() }
@@ -161,7 +151,7 @@ final class DocumentOutput {
         return DocumentVersion(high: value.high, low: value.low, byteCount: flushedByteCount)
     }
 
-    /// Writes the rest, flushes the file to the disk and returns the file's identity.
+    /// Flushes the file to the disk, and returns its identity.
     func finish() throws(StoreError) -> FileIdentity {
         try flush()
         try file.sync()

@@ -8,7 +8,7 @@ internal import RoostText
 /// If another file replaces the document at the path, reads still use the opened file.
 final class DocumentFile: Sendable {
     let path: String
-    /// The identity of the file when it was opened.
+    /// The file's identity when opened.
     let identity: FileIdentity
     private let file: RegularFile
 
@@ -21,21 +21,16 @@ final class DocumentFile: Sendable {
 
     var byteCount: Int { file.byteCount }
 
-    /// Returns whether the file is unchanged since it was opened.
     func isUnchanged() throws(StoreError) -> Bool { try file.identity().isUnchanged(since: identity) }
 
-    /// Throws `busy` if the file was written to since it was opened.
     func requireUnchanged() throws(StoreError) {
         guard try !isUnchanged() else { return }
         throw StoreError(.busy, "'\(path)' was edited by another program while it was read; open it again.")
     }
 
-    /// Returns a reader of the file's text from its beginning.
+    /// Returns a reader of the first `byteCount` bytes, or of the whole file.
     ///
-    /// - Parameters:
-    ///   - byteCount: The length of the text, or nil for the whole file.
-    ///   - computesChecksum: Whether the reader computes the checksum.
-    /// - Returns: A reader that keeps the file open.
+    /// The reader keeps the file open.
     func reader(byteCount: Int? = nil, computesChecksum: Bool = false) -> JSONTokenReader {
         let end = byteCount ?? self.byteCount
         var offset = 0
@@ -47,7 +42,6 @@ final class DocumentFile: Sendable {
         }
     }
 
-    /// Returns up to `count` bytes at `offset`.
     func read(at offset: Int, count: Int) throws(StoreError) -> [UInt8] {
         try file.bytes(at: offset, count: count)
     }

@@ -6,7 +6,7 @@ enum DocumentFormat {
     static let name = "roost-json"
     /// The version of documents that require no features.
     static let version = 2
-    /// The version of documents with required features, which is also the newest readable version.
+    /// The version of documents with required features, and the newest readable version.
     static let featureVersion = 3
     /// The feature of a document with a history.
     static let historyFeature = "history"

@@ -12,9 +12,8 @@ struct DocumentHead: Sendable {
     private(set) var userMetadata: [String: MetadataValue] = [:]
     private var lastKeys: [(name: String, key: Int64, place: TextPosition)] = []
     private var hasVersion = false
-    /// The features that a reader of the document must support.
+    /// The features that a reader must support.
     private var features: [String] = []
-    /// Whether the document has a history.
     var hasHistory: Bool { features.contains(DocumentFormat.historyFeature) }
 
     /// Returns the store's identity, or nil if it cannot be read before the records and links.
@@ -34,14 +33,9 @@ struct DocumentHead: Sendable {
         return head.storeUUID
     }
 
-    /// Returns the member of the current key, and throws if it may not follow `last`.
+    /// Returns the member of the current key, and throws if it is unknown or may not follow `last`.
     ///
-    /// - Parameters:
-    ///   - text: The text, positioned at the key.
-    ///   - last: The previous member, or nil for the first one.
-    ///   - isLoading: Whether records or links have been read already.
-    /// - Returns: The member.
-    /// - Throws: An error with line and column if the member is unknown or out of order.
+    /// `isLoading` means that records or links have been read already.
     static func member(
         _ text: borrowing JSONTokenReader, after last: DocumentFormat.Member?, isLoading: Bool
     ) throws(StoreError) -> DocumentFormat.Member {
@@ -61,7 +55,6 @@ struct DocumentHead: Sendable {
         return member
     }
 
-    /// Reads the value of a member.
     mutating func read(_ member: DocumentFormat.Member, text: inout JSONTokenReader) throws(StoreError) {
         switch member {
         case .format: try text.expect(.string, "'\(DocumentFormat.name)'")
@@ -80,7 +73,7 @@ struct DocumentHead: Sendable {
         case .generation:
             try text.expect(.number, "'generation', a number of commits,")
             guard let number = UInt64(text.text) else {
-                throw text.error("'generation' is not a whole number of 64 bits from 0")
+                throw text.error("'generation' is not a whole number from 0 to 18446744073709551615")
             }
             generation = Generation(number: number)
         case .foldedJournal:
@@ -130,7 +123,7 @@ struct DocumentHead: Sendable {
             return try ManagedObjectModel(document: bytes)
         } catch {
             throw error.withMessage(
-                "\(text.name), \(place): the embedded model has errors (places are those of this file): \(error.message)",
+                "\(text.name), \(place): the embedded model has errors (lines and columns refer to this file): \(error.message)",
                 code: .corrupted)
         }
     }
@@ -141,20 +134,18 @@ struct DocumentHead: Sendable {
             return try MetadataDocument.decode(bytes)
         } catch {
             throw error.withMessage(
-                "\(text.name), \(place): 'metadata' has errors (places are those of this file): \(error.message)",
+                "\(text.name), \(place): 'metadata' has errors (lines and columns refer to this file): \(error.message)",
                 code: .corrupted)
         }
     }
 
-    /// Returns the text of the next value, padded so that positions in the text equal those in the
-    /// file.
+    /// Returns the text of the next value, padded so that its positions equal those in the file.
     private static func capture(
         _ text: inout JSONTokenReader
     ) throws(StoreError) -> (bytes: [UInt8], place: TextPosition) {
         let key = text.tokenPosition
         let keyByteCount = text.withText { $0.count } + 2
-        // Only the document's total size is limited, because any value that a commit accepted must
-        // be readable.
+        // Any value that a commit accepted must be readable, so only the document's size is limited.
         let value = try text.captureValue(byteCountLimit: JSONTokenReader.maximumTokenByteCount)
         // Unless the document was edited by hand, the value follows its key on the same line.
         let column = key.column + keyByteCount + 2
@@ -164,7 +155,7 @@ struct DocumentHead: Sendable {
         )
     }
 
-    /// Returns the identity and the model; throws if they or the version are missing.
+    /// Returns the identity and the model, and throws if they or the version are missing.
     func require(_ text: borrowing JSONTokenReader) throws(StoreError) -> (StoreUUID, ManagedObjectModel) {
         guard hasVersion else {
             throw text.error("the document has no 'formatVersion'; it must come before the records and links")
@@ -176,9 +167,7 @@ struct DocumentHead: Sendable {
         return (storeUUID, model)
     }
 
-    /// Returns the store's metadata, or nil if the identity or the model is missing.
-    ///
-    /// The format version is that of the next document that the store would write.
+    /// Returns the store's metadata, with the format version of the next document to be written.
     func metadata() -> StoreMetadata? {
         guard let storeUUID, let model else { return nil }
         return StoreMetadata(

@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// A reader of the records of hierarchies with subentities, ordered by key.
 ///
-/// In a document, each entity has a separate list. This class sorts the records by root entity and
-/// key, in bounded memory and in one pass over the whole document.
+/// In a document, each entity has a separate list. This class sorts the records in bounded memory
+/// and in one pass over the whole document.
 final class DocumentHierarchies {
     private struct Held {
         var root: Int
@@ -17,9 +17,7 @@ final class DocumentHierarchies {
     /// The next record, or nil after the last one.
     private var held: Held?
     private var heldBytes: [UInt8] = []
-    /// The root entity of the hierarchy that was read last.
-    ///
-    /// Earlier hierarchies can no longer be read.
+    /// The root entity of the last hierarchy read; earlier hierarchies can no longer be read.
     private var lastRoot: Int?
 
     /// Returns whether an entity's list holds only a part of a hierarchy.
@@ -27,13 +25,9 @@ final class DocumentHierarchies {
         entity.superentity != nil || entity.hasSubentities
     }
 
-    /// Reads a whole document, and compares its content with its checksum and its tally.
+    /// Reads a whole document from an unread stream, which checks the checksum and the tally.
     ///
-    /// - Parameters:
-    ///   - file: The document to read.
-    ///   - stream: An unread stream of the document.
-    ///   - directories: The directories for temporary files if the records do not fit into memory.
-    /// - Throws: The errors of reading the document; `noSpace` and `ioFailure` for temporary files.
+    /// Records that do not fit into memory go to temporary files in `directories`.
     init(_ file: DocumentFile, stream: DocumentStream, directories: [String]) throws(StoreError) {
         (self.file, model) = (file, stream.model)
         let sorter = ExternalSorter(directories: directories)
@@ -59,12 +53,11 @@ final class DocumentHierarchies {
 
     /// Returns whether a hierarchy can still be read from its first record.
     ///
-    /// The method compares `lastRoot`, because `held` may already belong to a later hierarchy.
+    /// `lastRoot` decides, because `held` may already belong to a later hierarchy.
     func isBefore(root: Int) -> Bool { lastRoot.map { root > $0 } ?? true }
 
-    /// Replaces the contents of a batch with the next records of a hierarchy.
-    ///
-    /// Returns false, with an empty batch, after the hierarchy's last record.
+    /// Replaces the contents of a batch with the next records of a hierarchy, or returns false at
+    /// its end.
     func read(root: Int, into batch: inout RecordBatch) throws(StoreError) -> Bool {
         batch.removeAll()
         lastRoot = root

@@ -35,7 +35,6 @@ struct DocumentHistory {
         output.text.append(contentsOf: (separator == "\n" ? "]},\n" : "\n]},\n").utf8)
     }
 
-    /// Reads the value of the member.
     init(_ text: inout JSONTokenReader) throws(StoreError) {
         try text.expect(.beginObject, "the history, an object,")
         while try text.nextKey() {

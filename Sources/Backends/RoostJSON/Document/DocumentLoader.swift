@@ -5,15 +5,12 @@ internal import RoostKeyValue
 /// A bulk load that writes the document directly, without building the store in memory.
 ///
 /// The store must be empty and unpublished. If the model has subentities, documents order records
-/// differently from other stores, so the loader sorts the text of the records before writing it.
-/// Unique values are compared by their hashes. Sorting and comparing use bounded memory.
+/// differently from other stores, so the loader sorts the text of the records in bounded memory.
 ///
 /// If a batch is out of order or invalid, the loader passes the document written so far to the
 /// key-value engine's loader, which continues the load.
 final class DocumentLoader: BulkLoader {
-    /// The state of the load.
     private enum State {
-        /// Nothing has been written yet.
         case waiting
         case writing(UnfinishedDocument, DocumentText)
         /// The engine's own loader continues the load.
@@ -31,9 +28,7 @@ final class DocumentLoader: BulkLoader {
     private var tally: StoreTally
     /// The last key of each hierarchy, by the index of its root entity.
     private var lastKeys: [Int: Int64]
-    /// The last record that was appended.
     private var last = (entity: -1, key: Int64(0))
-    /// The last link that was appended, and its relationship.
     private var lastLink: (relationship: Int, link: Link)?
     /// The targets of the last link's source, if the relationship is ordered.
     private var targets: Set<Int64> = []
@@ -42,9 +37,7 @@ final class DocumentLoader: BulkLoader {
     /// The records that are not written yet, or nil if the model has no subentities.
     private let sorter: DocumentRecordSorter?
 
-    /// Begins the write transaction of an empty store.
-    ///
-    /// Returns nil if the store is not empty when the transaction begins.
+    /// Begins the write transaction, or returns nil if the store is not empty.
     init?(_ store: KeyValueStore, storage: JSONStorage, options: BulkLoadOptions) throws(StoreError) {
         self.store = store
         self.storage = storage
@@ -66,8 +59,7 @@ final class DocumentLoader: BulkLoader {
         self.place = place
     }
 
-    /// Returns the tally of the empty store, and the last keys from the options, by root entity
-    /// index.
+    /// Returns the tally of the empty store, and the options' last keys by root entity index.
     private static func beginning(
         _ store: KeyValueStore, options: BulkLoadOptions
     ) throws(StoreError) -> (StoreTally, [Int: Int64]) {
@@ -162,8 +154,7 @@ final class DocumentLoader: BulkLoader {
                 }
                 if number != relationship.number || before.source != link.source { targets = [] }
             }
-            // Links must ascend, so an unordered relationship cannot repeat a pair of objects. An ordered
-            // relationship could repeat a pair at another position.
+            // Links must ascend, so only an ordered relationship could repeat a pair, at another position.
             guard !relationship.isOrdered || targets.insert(link.target).inserted else { return nil }
             lastLink = (relationship.number, link)
             normalized.links.append(link)
@@ -171,9 +162,7 @@ final class DocumentLoader: BulkLoader {
         return (relationship, normalized)
     }
 
-    /// Runs `body` with the document's text.
-    ///
-    /// The first call begins the document.
+    /// Runs `body` with the document's text; the first call begins the document.
     private func write(_ body: (inout DocumentText) throws(StoreError) -> Void) throws(StoreError) {
         switch state {
         case .waiting:
@@ -196,7 +185,6 @@ final class DocumentLoader: BulkLoader {
         }
     }
 
-    /// Writes the records that had to be sorted.
     private func writeSorted() throws(StoreError) {
         try sorter?.drain { (record, entity) throws(StoreError) in
             try write { (text) throws(StoreError) in try text.append(record, of: entity) }
@@ -229,8 +217,7 @@ final class DocumentLoader: BulkLoader {
             if case .passing = state {} else { try writeSorted() }
             switch state {
             case .writing where try uniqueValues?.hasRepeated() == true:
-                // Different values may have equal hashes, so the engine compares the values. Its error
-                // names the objects.
+                // Different values may have equal hashes, so the engine compares the values.
                 let tally = try passOn().finish()
                 state = .over
                 return tally

@@ -11,13 +11,11 @@ struct DocumentPlaces {
     private let file: DocumentFile
     private let model: ManagedObjectModel
 
-    /// Creates a search in a document whose text was read without an error so far.
     init(_ file: DocumentFile, model: ManagedObjectModel) {
         self.file = file
         self.model = model
     }
 
-    /// Returns an error about a dangling reference or link.
     func error(_ dangling: KeyValueStore.DanglingReference) throws(StoreError) -> StoreError {
         guard let relationship = try? model.requireRelationship(dangling.relationship) else {
             throw StoreError(.internalInconsistency, "The relationship '\(dangling.relationship)' does not exist.")
@@ -46,7 +44,6 @@ struct DocumentPlaces {
             place, message: "\(what), but no such \(missing.name) exists; correct the key, or add the object")
     }
 
-    /// Returns an error about two records with the same unique values.
     func error(_ violation: ConstraintViolation, error: StoreError) throws(StoreError) -> StoreError {
         let root = try model.requireEntity(violation.rejected.entity).root
         let place = try record(violation.rejected.key, root: root, property: violation.attributes.first)
@@ -54,12 +51,12 @@ struct DocumentPlaces {
         let located = located(
             place,
             message:
-                "\(violation.rejected) has the same \(violation.attributes.joined(separator: ", ")) as \(violation.existing)\(first.map { " in line \($0.line)" } ?? ""), which must be unique in '\(violation.entity)'"
+                "\(violation.rejected) and \(violation.existing)\(first.map { " in line \($0.line)" } ?? "") have the same \(violation.attributes.joined(separator: ", ")), which must be unique in '\(violation.entity)'"
         )
         return error.withMessage(located.message, code: .corrupted)
     }
 
-    /// Returns an error about the first record that repeats an earlier key, or nil.
+    /// Returns an error about the first record with a repeated key, or nil.
     func duplicate() throws(StoreError) -> StoreError? {
         var places: [Place: TextPosition] = [:]
         var found: StoreError?
@@ -68,7 +65,8 @@ struct DocumentPlaces {
             if let first = places.updateValue(place, forKey: object) {
                 found = located(
                     place,
-                    message: "\(model.entities[entity].name)/p\(key) has the key of the record in line \(first.line)")
+                    message:
+                        "\(model.entities[entity].name)/p\(key) has the same key as the record in line \(first.line)")
                 return false
             }
             return true
@@ -76,7 +74,6 @@ struct DocumentPlaces {
         return found
     }
 
-    /// Returns an error about the first repeated link, or nil.
     func duplicateLink() throws(StoreError) -> StoreError? {
         var first: [Link: TextPosition] = [:]
         var found: StoreError?
@@ -146,7 +143,6 @@ struct DocumentPlaces {
         }
     }
 
-    /// Returns the position of the link between two objects.
     private func link(
         of relationship: ManagedObjectModel.Relationship, source: Int64, target: Int64
     ) throws(StoreError) -> TextPosition? {
@@ -159,9 +155,8 @@ struct DocumentPlaces {
         return found
     }
 
-    /// Calls `body` for each normalized link and its position until `body` returns false.
-    ///
-    /// Calls `next` before each relationship.
+    /// Calls `next` before each relationship, and `body` for each normalized link until `body`
+    /// returns false.
     private func visitLinks(
         _ body: (ManagedObjectModel.Relationship, Link, TextPosition) -> Bool, next: () -> Void = {}
     ) throws(StoreError) {
@@ -182,9 +177,7 @@ struct DocumentPlaces {
         }
     }
 
-    /// Moves into the object that is the value of a member.
-    ///
-    /// Returns false if the document lacks the member.
+    /// Moves into the object in a member, or returns false if the document lacks the member.
     private func enter(_ member: DocumentFormat.Member, text: inout JSONTokenReader) throws(StoreError) -> Bool {
         try text.expect(.beginObject, "a document")
         while try text.nextKey() {

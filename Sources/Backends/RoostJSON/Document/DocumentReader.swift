@@ -4,7 +4,6 @@ internal import RoostKeyValue
 internal import RoostMemory
 internal import RoostText
 
-/// The contents of a document.
 struct LoadedDocument: Sendable {
     var storage: MemoryStorage
     var metadata: StoreMetadata
@@ -15,21 +14,20 @@ struct LoadedDocument: Sendable {
 
 /// A reader of a whole document that fills a store in memory or a given loader.
 ///
-/// Nothing is repaired. Errors are reported with line and column if possible. Filling a store in
-/// memory needs memory for the store, for one batch and for the engine's sorting.
+/// Nothing is repaired. Errors are reported with line and column if possible.
 struct DocumentReader: ~Copyable {
     private let file: DocumentFile
     private let location: StoreLocation
     private var head: DocumentHead
     private var loading: Loading?
-    /// The history, which is loaded into the store last.
+    /// The history, which is loaded last.
     private var history: DocumentHistory?
 
     /// A closure that creates the loader of records and links, or nil to fill a new store.
     private let other: ((ManagedObjectModel) throws(StoreError) -> any BulkLoader)?
 
     private struct Loading {
-        /// The store that is being filled, or nil if another loader receives the records.
+        /// The store to fill, or nil if another loader receives the records.
         let store: (storage: MemoryStorage, store: KeyValueStore)?
         let loader: any BulkLoader
         let model: ManagedObjectModel
@@ -57,9 +55,6 @@ struct DocumentReader: ~Copyable {
 
     /// Passes the records and links of a newly written document to a loader, without finishing the
     /// load.
-    ///
-    /// - Throws: `corrupted` if the document cannot be read or has no checksum; errors of the
-    ///   loader.
     static func read(_ file: DocumentFile, location: StoreLocation, into loader: any BulkLoader) throws(StoreError) {
         var reader = DocumentReader(file, location: location) { _ in loader }
         _ = try reader.readChecked()
@@ -71,9 +66,7 @@ struct DocumentReader: ~Copyable {
         return pass.loading.loader
     }
 
-    /// Checks that a document begins like a store.
-    ///
-    /// - Throws: `notAStore`; errors of reading the file.
+    /// Throws `notAStore` if a document does not begin like a store.
     static func requireRecognized(_ file: DocumentFile) throws(StoreError) {
         let start = try file.read(at: 0, count: DocumentFormat.prefixByteCount)
         guard DocumentFormat.isRecognized(start) else {
@@ -116,8 +109,8 @@ struct DocumentReader: ~Copyable {
     /// Returns the contents of a document as a read-only store in memory, even if another file has
     /// replaced the document.
     ///
-    /// - Throws: The errors of ``load(_:location:settings:)``; `busy` if the file was written to
-    ///   since it was opened.
+    /// - Throws: The errors of ``load(_:location:settings:)``; `busy` if the file was changed after
+    ///   it was opened.
     static func store(
         _ file: DocumentFile, location: StoreLocation, settings: JSONSettings
     ) throws(StoreError) -> KeyValueStore {
@@ -162,7 +155,6 @@ struct DocumentReader: ~Copyable {
             foldedJournal: head.foldedJournal)
     }
 
-    /// Reads the text from its beginning to its end.
     private mutating func readText() throws(StoreError) -> (
         loading: Loading, version: DocumentVersion, isChecked: Bool
     ) {
@@ -193,8 +185,6 @@ struct DocumentReader: ~Copyable {
     }
 
     /// Returns the current load, and begins it at the first call.
-    ///
-    /// - Throws: An error if a required member is missing; errors of the store or loader.
     private mutating func beginLoading(_ text: borrowing JSONTokenReader) throws(StoreError) -> Loading {
         if let loading { return loading }
         let (uuid, model) = try head.require(text)
@@ -293,7 +283,6 @@ struct DocumentReader: ~Copyable {
     }
 }
 
-/// A loader that only counts the records and links.
 private final class CountingLoader: BulkLoader {
     private var tally: StoreTally
 

@@ -14,9 +14,8 @@ final class DocumentRecordSorter {
     private var last = (root: -1, key: Int64(0))
     private var isEmpty = true
 
-    /// Creates a sorter, or returns nil for a model without subentities.
-    ///
-    /// Without subentities, the records already have the document's order.
+    /// Returns nil for a model without subentities, whose records already have the document's
+    /// order.
     init?(_ model: ManagedObjectModel, directories: [String]) {
         guard model.entities.contains(where: { $0.superentity != nil }) else { return nil }
         self.model = model
@@ -38,10 +37,6 @@ final class DocumentRecordSorter {
         return true
     }
 
-    /// Adds a record.
-    ///
-    /// - Throws: `noSpace` or `ioFailure` if the records do not fit into memory and cannot be
-    ///   written to a temporary file.
     func append(_ record: RecordReader) throws(StoreError) {
         isEmpty = false
         text.removeAll()
@@ -53,8 +48,6 @@ final class DocumentRecordSorter {
     }
 
     /// Calls `body` once for each record, in the document's order, and removes the records.
-    ///
-    /// The arguments are the record's text and the number of its entity.
     func drain(
         _ body: (_ text: UnsafeRawBufferPointer, _ entity: Int) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -62,7 +55,7 @@ final class DocumentRecordSorter {
         isEmpty = true
         try sorter.drain { (entries) throws(StoreError) in
             try entries.forEach { (entry) throws(StoreError) in
-                // The sorter puts a byte with the group before the key. The entity's number follows.
+                // The sorter puts one byte, the group, before the key.
                 let key = EntryArena.key(of: entry)
                 let entity = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
                 try body(EntryArena.value(of: entry), Int(truncatingIfNeeded: entity))

@@ -3,8 +3,8 @@ internal import RoostQuery
 
 /// A view of a document whose contents stay in the file.
 ///
-/// Complete lists and hierarchies are read directly from the file, in bounded memory. Any other
-/// request for contents reads the whole document into memory.
+/// Complete lists and hierarchies are read from the file, in bounded memory. Any other request
+/// reads the whole document into memory.
 final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, ExplainingSnapshot, IDListingSnapshot,
     VisitableSnapshot, AggregatingSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot, HistorySnapshot
 {
@@ -12,9 +12,9 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
     private let file: DocumentFile
     private let head: DocumentHead
     private let tail: DocumentTail
-    /// An idle stream that a later pass can reuse.
+    /// An idle stream that later passes reuse.
     private var stream: DocumentStream?
-    /// An idle reader of hierarchies that a later cursor can reuse.
+    /// An idle reader that later cursors reuse.
     private var hierarchies: DocumentHierarchies?
     private let spillDirectories: [String]
     private let requireOpenStore: () throws(StoreError) -> Void
@@ -22,14 +22,9 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
     private var whole: (any StoreSnapshot)?
     private var isClosed = false
 
-    /// Creates a view of a document.
+    /// Creates a view of a document, with a stream from which nothing was read.
     ///
-    /// - Parameters:
-    ///   - file: The document.
-    ///   - stream: A stream of the document from which nothing was read.
-    ///   - spillDirectories: The directories for temporary files if data does not fit into memory.
-    ///   - requireOpen: A closure that throws if the store is closed.
-    ///   - whole: A closure that reads the document into memory and returns a view of its contents.
+    /// `whole` reads the document into memory and returns a view of its contents.
     init(
         _ file: DocumentFile, stream: DocumentStream, spillDirectories: [String],
         requireOpen: @escaping () throws(StoreError) -> Void,
@@ -77,7 +72,7 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
         return anew
     }
 
-    /// Returns a reader of hierarchies that has not yet begun to read the hierarchy of `root`.
+    /// Returns a reader that has not begun the hierarchy of `root`.
     func takeHierarchies(before root: Int) throws(StoreError) -> DocumentHierarchies {
         if let taken = hierarchies, taken.isBefore(root: root) {
             hierarchies = nil
@@ -86,10 +81,10 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
         return try DocumentHierarchies(file, stream: try makeStream(), directories: spillDirectories)
     }
 
-    /// Keeps a reader of hierarchies for reuse after one hierarchy was read to the end.
+    /// Keeps a reader for reuse after the end of a hierarchy.
     func giveBack(_ hierarchies: DocumentHierarchies) { self.hierarchies = hierarchies }
 
-    /// Keeps a stream for reuse after one list was read to the end.
+    /// Keeps a stream for reuse after the end of a list.
     func giveBack(_ stream: DocumentStream) { self.stream = stream }
 
     func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
@@ -174,8 +169,7 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
         try inMemory().explain(checked: request, executing: executing)
     }
     func makeObjectGraph() -> any ObjectGraph {
-        // This function cannot throw. If the document cannot be read into memory, the use of
-        // `SnapshotGraph` reports the error.
+        // This function cannot throw, so `SnapshotGraph` reports an error of reading the document.
         (try? inMemory())?.objectGraph() ?? SnapshotGraph(self)
     }
 
@@ -207,8 +201,6 @@ private struct DocumentPass {
 
     /// Calls `body` with a stream positioned at the next elements of the list.
     ///
-    /// Does not call `body` if the list is empty.
-    ///
     /// - Returns: Whether the list has more elements after the call.
     mutating func read(_ body: (DocumentStream) throws(StoreError) -> Void) throws(StoreError) -> Bool {
         guard !isEmpty else { return false }
@@ -226,7 +218,6 @@ private struct DocumentPass {
     }
 }
 
-/// Reads the records of an entity from its list.
 private final class DocumentRecordCursor: FillingRecordCursor {
     private var pass: DocumentPass
 
@@ -242,7 +233,6 @@ private final class DocumentRecordCursor: FillingRecordCursor {
     }
 }
 
-/// Reads the records of a hierarchy from the lists of its entities.
 private final class DocumentHierarchyCursor: FillingRecordCursor {
     private let snapshot: DocumentSnapshot
     private let root: Int
@@ -271,7 +261,6 @@ private final class DocumentHierarchyCursor: FillingRecordCursor {
     }
 }
 
-/// Reads the links of a relationship from its list.
 private final class DocumentLinkCursor: FillingLinkCursor {
     private var pass: DocumentPass
 

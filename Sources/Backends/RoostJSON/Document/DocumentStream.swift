@@ -4,13 +4,10 @@ internal import RoostText
 
 /// Reads the lists of a document from the first to the last, in constant memory.
 ///
-/// The document must have a checksum. A document without one may have been edited by hand, so its
-/// lists may have another order. At the end of the document, its contents are checked against the
-/// checksum and the tally.
+/// The document must have a checksum, because a document edited by hand may have another order. At
+/// the end, the contents are checked against the checksum and the tally.
 final class DocumentStream {
-    /// A list of records or links.
-    ///
-    /// Lists compare in the order of the document.
+    /// A list; lists compare in the order of the document.
     enum List: Comparable {
         case records(entity: Int)
         case links(relationship: Int)
@@ -18,7 +15,6 @@ final class DocumentStream {
 
     let head: DocumentHead
     let model: ManagedObjectModel
-    /// The counts, digests and last keys at the end of the document.
     let tail: DocumentTail
     private let file: DocumentFile
     // Only one thread uses a stream, and its methods call no code that uses the stream, so accesses
@@ -68,9 +64,7 @@ final class DocumentStream {
         try file.requireUnchanged()
     }
 
-    /// Moves to a list.
-    ///
-    /// The list must have elements according to the tally.
+    /// Moves to a list, which must have elements according to the tally.
     func enter(_ list: List) throws(StoreError) {
         while let next, next < list { try skip() }
         guard next == list else { throw DocumentTail.mismatch(file) }
@@ -126,10 +120,7 @@ final class DocumentStream {
         return !batch.isEmpty
     }
 
-    /// Replaces the contents of a batch with the next links of the current list.
-    ///
-    /// After the last links of a list, the next list becomes current. Returns false, with an empty
-    /// batch, if nothing was read.
+    /// Reads links like the method for records.
     func read(into batch: inout LinkBatch) throws(StoreError) -> Bool {
         batch.removeAll()
         guard case .links(let number) = next else { return false }
@@ -210,7 +201,7 @@ final class DocumentStream {
         return .records(entity: entity.number)
     }
 
-    /// Reads the rest of the document, and checks the contents against the checksum and the tally.
+    /// Reads the rest of the document, and checks the checksum and the tally.
     private func readEnd() throws(StoreError) {
         while try text.nextKey() {
             guard text.text != DocumentFormat.Member.checksum.key else {

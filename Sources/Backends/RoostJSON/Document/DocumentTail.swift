@@ -3,16 +3,13 @@ internal import RoostJSONText
 internal import RoostSystem
 internal import RoostText
 
-/// The last keys and the tally at the end of a document.
-///
-/// They can be read without the rest of the document.
+/// The last keys and the tally, which can be read without the rest of the document.
 struct DocumentTail: Sendable {
     /// The maximum number of bytes from the tail's beginning to the file's end.
     private static let maximumByteCount = 1 << 18
 
     /// The highest used or reserved key of each hierarchy, by the number of its root entity.
     var lastKeys: [Int: Int64] = [:]
-    /// The counts and digests, with the document's generation.
     var tally: StoreTally
 
     init(_ tally: StoreTally, lastKeys: [Int: Int64]) {
@@ -20,7 +17,6 @@ struct DocumentTail: Sendable {
         self.lastKeys = lastKeys
     }
 
-    /// Returns the number of records or links in a list.
     func count(of list: DocumentStream.List) -> Int {
         switch list {
         case .records(let entity): tally.entities[entity].count
@@ -30,7 +26,6 @@ struct DocumentTail: Sendable {
 
     // MARK: Writing
 
-    /// Appends the members `lastKeys` and `tally`.
     func append(to text: inout TextBuffer, model: ManagedObjectModel) {
         Self.begin(.lastKeys, text: &text)
         var isFirst = true
@@ -77,15 +72,16 @@ struct DocumentTail: Sendable {
 
     // MARK: Reading
 
-    /// Reads the tail of a document with a checksum.
+    /// Reads the tail, or returns nil if it is missing or invalid.
     ///
-    /// Returns nil if the tail is missing or invalid. The tail can be trusted only after the rest
-    /// of the document was compared with the tally and the checksum.
+    /// The tail can be trusted only after the document was compared with the tally and the
+    /// checksum.
     init?(_ file: DocumentFile, model: ManagedObjectModel, generation: Generation) throws(StoreError) {
         let start = max(0, file.byteCount - Self.maximumByteCount)
         let bytes = try file.read(at: start, count: file.byteCount - start)
-        // Line breaks in strings are escaped, so this text occurs only where a member begins. The model may contain
-        // a member with the same name, but the model comes before the tail. So the last occurrence is the right one.
+        // Line breaks in strings are escaped, so this text occurs only where a member begins. The
+        // model may contain a member with this name, but the model precedes the tail, so the last
+        // occurrence counts.
         let line = Array("\n\"\(DocumentFormat.Member.lastKeys.key)\": ".utf8)
         guard let place = bytes.indices.last(where: { bytes[$0] == line[0] && bytes[$0...].starts(with: line) }) else {
             return nil
@@ -99,11 +95,10 @@ struct DocumentTail: Sendable {
         guard isRead ?? false else { return nil }
     }
 
-    /// Returns the error for a document whose contents do not match its tally.
     static func mismatch(_ file: DocumentFile) -> StoreError {
         StoreError(
             .corrupted,
-            "'\(file.path)': the records and links of the document differ from its tally; restore it from a copy."
+            "'\(file.path)': the records and links do not match the member 'tally' of the document; restore the document from a copy."
         )
     }
 

@@ -3,17 +3,16 @@ internal import RoostJSONText
 internal import RoostSystem
 internal import RoostText
 
-/// Writes the text of a document from its beginning to its end.
+/// Writes the text of a document.
 ///
-/// Equal contents give equal bytes. Records come first, ordered by the number of their entity, then
-/// by key. Links follow, ordered by the number of their relationship.
+/// Equal contents give equal bytes. Callers append the records first, by the number of their
+/// entity, then by key. The links follow, by the number of their relationship.
 struct DocumentText {
     private let output: DocumentOutput
     private let model: ManagedObjectModel
     private let records: RecordTextWriter
     /// The entity whose records are being written.
     private var entity: Int?
-    /// Whether all records were written.
     private var isInLinks = false
     /// The relationship whose links are being written.
     private var relationship: Int?
@@ -63,20 +62,17 @@ struct DocumentText {
 
     private func string(_ text: String) { JSONText.append(text, to: &output.text) }
 
-    /// Returns a text without the line breaks at its end.
+    /// Returns `text` without its final line breaks.
     private static func trimmed(_ text: [UInt8]) -> ArraySlice<UInt8> {
         text[..<(text.lastIndex { $0 != UInt8(ascii: "\n") }.map { $0 + 1 } ?? 0)]
     }
 
-    /// Writes a record, which must come after all written records in the document's order.
     mutating func append(_ record: RecordReader) throws(StoreError) {
         beginRecord(of: record.entityNumber)
         try records.append(record, to: &output.text)
         try output.flushIfFull()
     }
 
-    /// Writes the text of a record, which must come after all written records in the document's
-    /// order.
     mutating func append(_ text: UnsafeRawBufferPointer, of entity: Int) throws(StoreError) {
         beginRecord(of: entity)
         output.text.append(text)
@@ -91,7 +87,6 @@ struct DocumentText {
         entity = number
     }
 
-    /// Writes a link, which must come after all written links in the document's order.
     mutating func append(_ link: Link, of owner: ManagedObjectModel.Relationship) throws(StoreError) {
         if owner.number == relationship {
             output.text.append(",\n")
@@ -114,13 +109,8 @@ struct DocumentText {
         append("{")
     }
 
-    /// Writes everything after the links.
-    ///
-    /// - Parameters:
-    ///   - tail: The last keys and the tally.
-    ///   - history: The history, or nil if the store has none.
-    /// - Returns: The version by which a journal refers to this document.
-    /// - Throws: `limitExceeded`; errors of reading the history or writing the file.
+    /// Writes everything after the links, and returns the version by which a journal refers to the
+    /// document.
     mutating func finish(
         _ tail: DocumentTail, history: (any HistoryEntries)? = nil
     ) throws(StoreError) -> DocumentVersion {
@@ -131,8 +121,7 @@ struct DocumentText {
             try DocumentHistory.append(settings, history: history, to: output)
         }
         tail.append(to: &output.text, model: model)
-        // The checksum has a line of its own that begins with the comma, so the document remains
-        // valid if the line is removed.
+        // The comma begins the checksum's line, so the document remains valid without this line.
         append("\n, ")
         let version = try output.version()
         append(DocumentChecksum.tail((version.high, version.low)))

@@ -5,15 +5,12 @@ internal import RoostKeyValue
 struct DocumentWriter {
     private let snapshot: any StoreSnapshot
     private let metadata: StoreMetadata
-    /// The counts and digests of the contents, and the store's generation.
     let tally: StoreTally
     private let output: DocumentOutput
-    /// The history, or nil if the store records none.
     private let history: KeyValueHistory?
 
     private var model: ManagedObjectModel { metadata.model }
 
-    /// Creates a writer of everything that `reader` sees.
     init(_ reader: any KeyValueReader, path: String, output: DocumentOutput) throws(StoreError) {
         let type = JSONStoreType()
         let store = try KeyValueStore(
@@ -30,9 +27,7 @@ struct DocumentWriter {
         self.output = output
     }
 
-    /// Writes everything.
-    ///
-    /// Returns the version by which a journal identifies this document.
+    /// Writes the document, and returns the version by which a journal identifies it.
     func write(foldedJournal: UInt64?) throws(StoreError) -> DocumentVersion {
         var text = try DocumentText(
             output, metadata: metadata, generation: tally.generation, foldedJournal: foldedJournal,
@@ -52,9 +47,8 @@ struct DocumentWriter {
 
     /// Writes the list of each entity.
     ///
-    /// One pass over the records of a hierarchy writes the first list of the hierarchy. The pass
-    /// keeps only the keys of the other records, because memory may not have room for copies of the
-    /// records. For each later list, the records are read again by key.
+    /// One pass over a hierarchy writes its first list, and keeps only the keys of the other
+    /// records to save memory. For each later list, the records are read again by key.
     private func writeRecords(to text: inout DocumentText) throws(StoreError) {
         var batch = RecordBatch(model: model)
         var laterKeys = [[Int64]](repeating: [], count: model.entities.count)
@@ -78,7 +72,6 @@ struct DocumentWriter {
         }
     }
 
-    /// Writes the records of an entity with the given keys.
     private func writeRecords(
         of entity: ManagedObjectModel.Entity, keys: [Int64], to text: inout DocumentText
     ) throws(StoreError) {

@@ -2,6 +2,8 @@ internal import Foundation
 internal import RoostCore
 
 /// Access to the bytes of a journal, with little-endian numbers.
+///
+/// The bytes at a given offset must exist.
 extension [UInt8] {
     mutating func append(word value: UInt64) {
         Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
@@ -17,32 +19,27 @@ extension [UInt8] {
         Swift.withUnsafeBytes(of: uuid.uuid.uuid) { append(contentsOf: $0) }
     }
 
-    /// Returns the UUID in the sixteen bytes at `offset`, which must exist.
     func storeUUID(at offset: Int) -> StoreUUID {
         StoreUUID(UUID(uuid: withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: uuid_t.self) }))
     }
 
-    /// Returns the XXH3-64 checksum of a range of the bytes.
+    /// Returns the XXH3-64 checksum of a range.
     func checksum(_ range: Range<Int>) -> UInt64 {
         withUnsafeBytes { RecordHash.bytes(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 
-    /// Returns the number in the eight bytes at `offset`, which must exist.
     func word(at offset: Int) -> UInt64 {
         withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
     }
 
-    /// Returns the number in the four bytes at `offset`, which must exist.
     func half(at offset: Int) -> UInt32 {
         withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) }
     }
 
-    /// Returns the number in the two bytes at `offset`, which must exist.
     func quarter(at offset: Int) -> UInt16 {
         withUnsafeBytes { UInt16(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt16.self)) }
     }
 
-    /// Returns whether all bytes of a range are zero.
     func isZero(_ range: Range<Int>) -> Bool {
         withUnsafeBytes { bytes in
             var found: UInt8 = 0

@@ -44,7 +44,6 @@ final class JournalFile {
             endOffset = bytes.count
             chain = JournalFrame.check(frameHead)
         } catch {
-            // Only the first error is reported, not errors of the cleanup.
             let isRemoved = (try? StoreFile.remove(path)) != nil
             // An incomplete frame is not a commit, even if the file remains.
             guard isWritten else { throw error }
@@ -77,8 +76,8 @@ final class JournalFile {
         do throws(StoreError) {
             try bytes.withBytes(0..<bytes.count) { (bytes) throws(StoreError) in try file.write(bytes, at: endOffset) }
         } catch {
-            // Truncating the file restores its former state. If truncating fails, the frame at the
-            // end remains incomplete and so is not a commit.
+            // Truncating restores the file. If truncating fails, the frame remains incomplete and
+            // so is not a commit.
             do throws(StoreError) { try file.setByteCount(endOffset) } catch { failure = error }
             throw error
         }
@@ -100,7 +99,6 @@ final class JournalFile {
         try file.sync()
     }
 
-    /// Returns the error of a commit that could be neither flushed nor undone.
     private static func unknownOutcome(_ error: StoreError, at path: String) -> StoreError {
         StoreError(
             .outcomeUnknown,

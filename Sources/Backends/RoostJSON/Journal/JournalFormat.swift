@@ -24,10 +24,7 @@ struct JournalHeader: Hashable, Sendable {
     /// The document's generation, which only informs people who read the file.
     var generation: Generation
 
-    /// The header's bytes.
-    ///
-    /// The last eight bytes are the checksum of the others. The first frame has this checksum as
-    /// its ``JournalFrame/chain``.
+    /// The header's bytes, which end with their checksum: the first frame's ``JournalFrame/chain``.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(word: Self.magic)
@@ -62,17 +59,13 @@ struct JournalHeader: Hashable, Sendable {
     static func foreign(_ path: String) -> StoreError {
         StoreError(
             .notAStore,
-            "'\(path)' is not a journal of the store beside it, which keeps its journal under this name; move it away."
+            "'\(path)' is not a journal of Roost, but the store beside it needs this name for its journal; move the file away."
         )
     }
 
     /// Returns the checksum that is stored in a header's bytes.
     static func check(_ bytes: [UInt8]) -> UInt64 { bytes.word(at: byteCount - 8) }
 
-    /// Reads a header.
-    ///
-    /// - Throws: `notAStore` if the file is not a journal; `unsupportedVersion`; `corrupted` if the
-    ///   checksum does not match.
     init(_ bytes: [UInt8], path: String) throws(StoreError) {
         guard bytes.count >= Self.byteCount, !Self.isForeign(bytes) else { throw Self.foreign(path) }
         guard bytes.word(at: 0) == Self.magic, bytes.checksum(0..<Self.byteCount - 8) == Self.check(bytes) else {
@@ -99,9 +92,7 @@ struct JournalHeader: Hashable, Sendable {
     }
 }
 
-/// The head of a frame, which holds one transaction of a journal.
-///
-/// FORMAT.md describes frames.
+/// The head of a frame; each frame holds one transaction.
 struct JournalFrame: Sendable {
     static let headByteCount = 40
 
@@ -116,7 +107,7 @@ struct JournalFrame: Sendable {
     var zeroPieceCount: Int
     var payloadChecksum: UInt64
 
-    /// Creates the head of a frame that contains `payload` and begins at `offset` in the journal.
+    /// Creates the head of a frame at `offset` in the journal.
     init(of payload: [UInt8], at offset: Int, chain: UInt64) {
         self.chain = chain
         payloadByteCount = payload.count
@@ -135,12 +126,10 @@ struct JournalFrame: Sendable {
         return bytes
     }
 
-    /// Returns the check that is stored in a head's bytes.
     static func check(_ bytes: [UInt8], at offset: Int = 0) -> UInt64 { bytes.word(at: offset + headByteCount - 8) }
 
-    /// Reads the head at `offset` of `bytes`.
-    ///
-    /// Returns nil if the bytes end too early or the check does not match.
+    /// Reads the head at `offset`, or returns nil if the bytes end too early or the check does not
+    /// match.
     init?(_ bytes: [UInt8], at offset: Int = 0) {
         guard offset >= 0, bytes.count - offset >= Self.headByteCount,
             bytes.checksum(offset..<offset + Self.headByteCount - 8) == Self.check(bytes, at: offset)

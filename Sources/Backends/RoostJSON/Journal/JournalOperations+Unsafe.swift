@@ -9,15 +9,12 @@ struct JournalOperations: Sendable {
         static let delete: UInt8 = 2
     }
 
-    /// The encoded operations.
-    ///
-    /// If they exceed ``limit``, they are dropped and ``isOverLimit`` is true.
     private(set) var bytes: [UInt8] = []
-    /// Whether the operations exceeded the limit.
+    /// Whether the operations exceeded ``limit`` and were dropped.
     private(set) var isOverLimit = false
     private let limit: Int
 
-    /// Creates an empty list that keeps at most `limit` bytes of operations.
+    /// Creates an empty list for at most `limit` bytes.
     init(limit: Int) { self.limit = limit }
 
     var isEmpty: Bool { bytes.isEmpty && !isOverLimit }
@@ -64,7 +61,7 @@ struct JournalOperations: Sendable {
 
     /// Applies the operations of a frame.
     ///
-    /// Returns false if the bytes are not valid operations, although their checksum matched.
+    /// Returns false if the bytes are invalid.
     static func apply(_ payload: [UInt8], to writer: any KeyValueWriter) throws(StoreError) -> Bool {
         var position = 0
         while payload.count - position >= 4, payload[position] != Kind.end {
@@ -100,7 +97,6 @@ struct JournalOperations: Sendable {
     }
 }
 
-/// A writer that records its operations.
 final class RecordingWriter: KeyValueWriter {
     private let base: any KeyValueWriter
     private(set) var operations: JournalOperations

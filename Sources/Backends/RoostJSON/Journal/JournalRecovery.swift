@@ -2,19 +2,15 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostKeyValue
 
-/// The result of reading a journal.
 struct JournalState: Sendable {
     /// The relation between a journal and the document beside it.
     enum Relation: Sendable {
-        /// The journal has no acknowledged commit.
-        ///
-        /// The process crashed before the whole header was on the disk.
+        /// The journal has no acknowledged commit, because of a crash before its header was on the
+        /// disk.
         case empty
-        /// The document already contains the journal's commits.
-        ///
-        /// The process crashed after it had merged the journal and before it removed the journal.
+        /// The document already contains the commits, because of a crash before the journal was
+        /// removed.
         case folded
-        /// The journal's frames were applied.
         case applied
     }
 
@@ -23,11 +19,8 @@ struct JournalState: Sendable {
     var endOffset = 0
     /// The check of the last complete frame, or of the header.
     var chain: UInt64 = 0
-    /// The number of applied frames.
     var frameCount = 0
-    /// The number of bytes of an incomplete frame at the journal's end.
-    ///
-    /// The commit of such a frame was never acknowledged.
+    /// The number of bytes of an incomplete frame at the end, whose commit was never acknowledged.
     var tornByteCount = 0
 }
 
@@ -38,23 +31,18 @@ struct JournalState: Sendable {
 struct JournalRecovery: ~Copyable {
     private let file: RegularFile
     private let path: String
-    /// The number of bytes to read.
-    ///
-    /// This is the size that the file had when it was opened. A writer may be appending more bytes.
+    /// The size of the file when it was opened; a writer may be appending more bytes.
     private let byteCount: Int
 
-    /// Creates a reader of an open journal.
     init(_ file: consuming RegularFile, path: String) {
         byteCount = file.byteCount
         self.file = file
         self.path = path
     }
 
-    /// Checks that the file at the journal's path begins like a journal.
+    /// Returns the first bytes of the journal beside a store, or nil without a journal.
     ///
-    /// - Parameter path: The path of the store.
-    /// - Returns: The journal's first bytes, or nil without a journal.
-    /// - Throws: `notAStore` if the file is not a journal.
+    /// Throws `notAStore` if the file is not a journal.
     @discardableResult
     static func requireJournal(besideStoreAt path: String) throws(StoreError) -> [UInt8]? {
         let journalPath = path + JournalFile.suffix
@@ -64,14 +52,10 @@ struct JournalRecovery: ~Copyable {
         return head
     }
 
-    /// Checks that the file at the journal's path is a journal of the store, before it is removed
-    /// with the store.
+    /// Checks that a journal belongs to the store beside it, before both are removed.
     ///
-    /// A damaged journal passes, and so does a journal beside a damaged document, because the store
-    /// to which it belongs is unknown.
-    ///
-    /// - Parameter path: The path of the store.
-    /// - Throws: `notAStore`; `storeReplaced` for a journal of another store.
+    /// A damaged journal and a journal beside a damaged document pass, because their store is
+    /// unknown.
     static func requireOwnToRemove(besideStoreAt path: String) throws(StoreError) {
         guard let head = try requireJournal(besideStoreAt: path) else { return }
         let journalPath = path + JournalFile.suffix
@@ -84,15 +68,8 @@ struct JournalRecovery: ~Copyable {
 
     /// Reads the whole journal, and applies its frames to `storage` if they continue the document.
     ///
-    /// - Parameters:
-    ///   - storage: The contents of the document. They are unchanged after an error.
-    ///   - document: The version of the document that was read.
-    ///   - storeUUID: The store's identity in the document.
-    ///   - foldedJournal: The check of the last journal frame merged into the document, or nil.
-    /// - Returns: The state of the journal.
-    /// - Throws: `corrupted` for damage; `storeReplaced` for a journal of another store or of
-    ///   another version of the document; `notAStore` for a file of another program;
-    ///   `unsupportedVersion`.
+    /// An error leaves `storage` unchanged. `foldedJournal` is the check of the last journal frame
+    /// merged into the document, or nil.
     func replay(
         into storage: any OrderedKeyValueStorage, document: DocumentVersion, storeUUID: StoreUUID,
         foldedJournal: UInt64?
@@ -119,13 +96,8 @@ struct JournalRecovery: ~Copyable {
             into: storage, after: JournalState(relation: .applied, endOffset: JournalHeader.byteCount, chain: chain))
     }
 
-    /// Reads the frames after `start`, and applies them to `storage`.
-    ///
-    /// - Parameters:
-    ///   - storage: The contents after all frames before `start`. An error leaves them unchanged.
-    ///   - start: The state at the end of the previous read.
-    /// - Returns: The new state of the journal.
-    /// - Throws: `corrupted` for damage.
+    /// Reads the frames after `start`, and applies them to `storage`, which an error leaves
+    /// unchanged.
     func replay(
         into storage: any OrderedKeyValueStorage, after start: JournalState
     ) throws(StoreError) -> JournalState {
@@ -160,16 +132,15 @@ struct JournalRecovery: ~Copyable {
     /// Returns whether the header or a frame of the journal has the check `wanted`.
     private func contains(_ wanted: UInt64, chain: UInt64) throws(StoreError) -> Bool {
         var state = JournalState(relation: .folded, endOffset: JournalHeader.byteCount, chain: chain)
-        // The frames after the frame with this check were never acknowledged, so they need not be read.
+        // Later frames were never acknowledged, so they need not be read.
         while state.chain != wanted { guard try next(&state) != nil else { return false } }
         return true
     }
 
     // MARK: Frames
 
-    /// Returns the payload of the frame at the end offset of `state` and moves `state` past it.
-    ///
-    /// Returns nil at the end of the journal.
+    /// Returns the next payload and moves `state` past its frame, or returns nil at the journal's
+    /// end.
     private func next(_ state: inout JournalState) throws(StoreError) -> [UInt8]? {
         let start = state.endOffset
         let left = byteCount - start
@@ -180,8 +151,8 @@ struct JournalRecovery: ~Copyable {
             return nil
         }
         guard let frame = JournalFrame(bytes) else {
-            // A crash can leave zeros in whole sectors. Any other invalid head is damage. Zeros
-            // before a valid frame are also damage.
+            // A crash can leave whole sectors of zeros at the end. Any other invalid head is
+            // damage.
             var isTorn = try headHasZeroPiece(at: start)
             if isTorn { isTorn = try !hasFrame(from: start + 1) }
             guard isTorn else { throw damaged(at: start, reason: "the head of a frame does not match its checksum") }
@@ -217,9 +188,7 @@ struct JournalRecovery: ~Copyable {
         )
     }
 
-    /// Returns whether one of the sectors that contain the head at `offset` has only zeros.
-    ///
-    /// The bytes before `offset` are not examined.
+    /// Returns whether a sector of the head at `offset` has only zeros from `offset` on.
     private func headHasZeroPiece(at offset: Int) throws(StoreError) -> Bool {
         var start = offset
         while start < min(byteCount, offset + JournalFrame.headByteCount) {
@@ -246,7 +215,6 @@ struct JournalRecovery: ~Copyable {
         return false
     }
 
-    /// Returns up to `count` bytes at `offset`.
     private func read(at offset: Int, count: Int) throws(StoreError) -> [UInt8] {
         try file.bytes(at: offset, count: max(0, min(count, byteCount - offset)))
     }

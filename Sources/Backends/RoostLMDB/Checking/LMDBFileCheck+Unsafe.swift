@@ -5,12 +5,12 @@ internal import RoostSystem
 
 /// Checks the structure of an LMDB data file without LMDB.
 ///
-/// LMDB trusts its files, so a damaged file crashes the process. The check never maps the file, and
-/// validates each length, offset and page number before use. So a damaged or hostile file can only
-/// cause an error. The check accepts only the files of the LMDB backend: 64-bit, little-endian,
-/// without `MDB_DUPSORT`. Every page after the meta pages must occur once, in a tree or in the free
-/// list. The result is valid only if no process writes to the file during the check. Each branch
-/// and leaf page is read once, which takes about 0.4 ms for each MB of the file.
+/// LMDB trusts its files, so a damaged file crashes the process. This check never maps the file,
+/// and validates each length, offset and page number before use. The check accepts only the files
+/// of the LMDB backend: 64-bit, little-endian, without `MDB_DUPSORT`. Every page after the meta
+/// pages must occur once, in a tree or in the free list. The result is valid only if no process
+/// writes to the file during the check. Each branch and leaf page is read once, which takes about
+/// 0.4 ms for each MB of the file.
 final class LMDBFileCheck {
     private let file: RegularFile
     private let byteCount: UInt64
@@ -23,8 +23,6 @@ final class LMDBFileCheck {
     private var used: [UInt64] = []
     private var freed: [UInt64] = []
     /// One page buffer for each level of the trees.
-    ///
-    /// The buffers for a database's tree follow the buffer of the leaf that refers to the database.
     private var pages: [UnsafeMutableRawBufferPointer] = []
     /// Memory that is reused for each page, see ``LMDBTreePage``.
     private var ends: [UInt16] = []
@@ -36,16 +34,12 @@ final class LMDBFileCheck {
 
     private static let maximumDepth = 32
 
-    /// Checks a file.
-    ///
     /// Throws `notAStore`, `unsupportedVersion`, `corrupted` or the error of reading the file.
     static func check(_ path: String) throws(StoreError) {
         try examine(path) { (file) throws(CheckFailure) in try file.run() }
     }
 
     /// Checks that a file begins like an LMDB file for this kind of machine.
-    ///
-    /// Throws `notAStore`, `unsupportedVersion` or the error of reading the file.
     static func requireMagic(_ path: String) throws(StoreError) {
         try examine(path) { (file) throws(CheckFailure) in
             try file.withBytes(Int(min(file.byteCount, UInt64(LMDBMeta.byteCount))), at: 0) {
@@ -84,7 +78,6 @@ final class LMDBFileCheck {
 
     // MARK: Reading
 
-    /// Fills `buffer` from the file.
     private func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(CheckFailure) {
         let (end, overflow) = offset.addingReportingOverflow(UInt64(buffer.count))
         guard !overflow, end <= byteCount else {
@@ -96,7 +89,6 @@ final class LMDBFileCheck {
         guard got == buffer.count else { throw .damage(LMDBDamage("the file became shorter while it was examined")) }
     }
 
-    /// Reads a page into the buffer of a level.
     private func page(_ number: UInt64, level: Int) throws(CheckFailure) -> FileBytes {
         while pages.count <= level { pages.append(.allocate(byteCount: pageByteCount, alignment: 16)) }
         // The caller has checked that `number` is below the file's page count, so the page is
@@ -105,7 +97,6 @@ final class LMDBFileCheck {
         return FileBytes(bytes: UnsafeRawBufferPointer(pages[level]))
     }
 
-    /// Runs `body` with `count` bytes at `offset`.
     private func withBytes<Result>(
         _ count: Int, at offset: UInt64, _ body: (FileBytes) throws(CheckFailure) -> Result
     ) throws(CheckFailure) -> Result {
@@ -214,9 +205,7 @@ final class LMDBFileCheck {
     private enum Role {
         case main, free, database
 
-        /// The order of the keys.
-        ///
-        /// The keys of the free list are transaction numbers.
+        /// The kind of keys; the free list's keys are transaction numbers.
         var keys: LMDBTreePage.Keys { self == .free ? .integers : .bytes }
     }
 
@@ -292,8 +281,6 @@ final class LMDBFileCheck {
 
     /// Checks that a key is above the last key of the preceding leaf, and not below the lower bound
     /// of its page.
-    ///
-    /// The key is the first key of a leaf, or any key of a branch except the first.
     private func checkOrder(
         _ key: UnsafeRawBufferPointer, lowerBound: [UInt8]?, role: Role, number: UInt64
     ) throws(LMDBDamage) {
@@ -322,7 +309,8 @@ final class LMDBFileCheck {
             try damage { () throws(LMDBDamage) in try markFree(FileBytes(bytes: value), key: node.key) }
         case .overflow:
             guard role != .main else {
-                throw .damage(LMDBDamage("a record in the list of databases", page: page.number))
+                throw .damage(
+                    LMDBDamage("the list of databases has a record that is not a database", page: page.number))
             }
             try overflow(page, node: node, role: role)
         case .database:
@@ -375,11 +363,13 @@ final class LMDBFileCheck {
     /// The record's key is the number of the transaction that freed the pages. The value is the
     /// count of the pages, then their numbers in descending order.
     private func markFree(_ list: FileBytes, key: UnsafeRawBufferPointer) throws(LMDBDamage) {
-        guard list.bytes.count >= 8, list.bytes.count % 8 == 0 else { throw LMDBDamage("a record of the free list") }
+        guard list.bytes.count >= 8, list.bytes.count % 8 == 0 else {
+            throw LMDBDamage("a record of the free list is invalid")
+        }
         let (freeingTransaction, count) = try (FileBytes(bytes: key).u64(0), list.u64(0))
         guard freeingTransaction >= 1, freeingTransaction <= transaction, count <= UInt64(list.bytes.count / 8 - 1)
         else {
-            throw LMDBDamage("a record of the free list")
+            throw LMDBDamage("a record of the free list is invalid")
         }
         var before = UInt64.max
         for index in 0..<Int(count) {

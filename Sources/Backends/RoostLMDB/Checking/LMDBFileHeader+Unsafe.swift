@@ -36,7 +36,6 @@ struct LMDBDamage: Error {
 
     var description: String { page.map { "page \($0): \(reason)" } ?? reason }
 
-    /// Returns the error that reports this defect of the file at `path`.
     func storeError(path: String) -> StoreError {
         if let code { return StoreError(code, "'\(path)': \(reason)") }
         return StoreError(.corrupted, "'\(path)' is damaged (\(description)); restore it from a backup")
@@ -94,7 +93,7 @@ struct LMDBMeta {
         guard try bytes.u32(16) == Self.magic, try bytes.u32(20) == 1 else {
             throw LMDBDamage("no LMDB meta page", page: number)
         }
-        guard try bytes.u64(24) == 0 else { throw LMDBDamage("it must not be mapped at a fixed address", page: number) }
+        guard try bytes.u64(24) == 0 else { throw LMDBDamage("it has a fixed map address", page: number) }
         free = try LMDBTree(bytes, at: 40)
         main = try LMDBTree(bytes, at: 88)
         pageByteCount = free.padding
@@ -107,17 +106,14 @@ struct LMDBMeta {
         // LMDB stores flags of the environment in the flags of the free tree. Roost's files have only
         // one such flag, MDB_NOSUBDIR.
         guard free.flags & ~0x4000 == LMDBTree.integerKeys, main.flags == 0 else {
-            throw LMDBDamage("the flags of its trees", page: number)
+            throw LMDBDamage("its trees have invalid flags", page: number)
         }
         guard mapByteCount <= 1 << 47, mapByteCount % 4096 == 0 else {
             throw LMDBDamage("a map of \(mapByteCount) bytes", page: number)
         }
     }
 
-    /// Checks that the first bytes of a file are those of an LMDB file for this kind of machine.
-    ///
-    /// - Throws: `notAStore`; `unsupportedVersion` for LMDB files of another version or kind of
-    ///   machine.
+    /// Throws if a file with this prefix is not an LMDB file for this kind of machine.
     static func requireMagic(_ prefix: FileBytes) throws(LMDBDamage) {
         guard prefix.bytes.count >= byteCount else {
             throw LMDBDamage(
@@ -134,17 +130,19 @@ struct LMDBMeta {
             }
         case (swapped, _), (_, swapped):
             throw LMDBDamage(
-                "it was written on a machine with another byte order; convert it there", code: .unsupportedVersion)
+                "it was written on a machine with another byte order; convert it to another store type on such a machine",
+                code: .unsupportedVersion)
         case (_, magic):
-            throw LMDBDamage("it was written by a 32-bit program; convert it there", code: .unsupportedVersion)
+            throw LMDBDamage(
+                "it was written by a 32-bit program; convert it to another store type with such a program",
+                code: .unsupportedVersion)
         default: throw LMDBDamage("it is not an LMDB file; check the path", code: .notAStore)
         }
     }
 }
 
 extension LMDBMeta {
-    /// Returns whether a file that begins with these bytes is an LMDB file for this kind of
-    /// machine.
+    /// Returns whether a file with this prefix is an LMDB file for this kind of machine.
     static func isRecognized(_ prefix: [UInt8]) -> Bool {
         prefix.withUnsafeBytes { bytes in
             do throws(LMDBDamage) {

@@ -8,7 +8,6 @@ struct LMDBTreePage {
     /// The kind of a tree's keys: bytes, or 8-byte integers in the machine's byte order.
     enum Keys { case bytes, integers }
 
-    /// The kind of content in a leaf's node.
     enum Content: Int {
         case value
         /// The number of the first page of the value.
@@ -20,9 +19,7 @@ struct LMDBTreePage {
     struct Node {
         /// The number of bytes of the value in a leaf's node.
         let valueByteCount: Int
-        /// The kind of content.
-        ///
-        /// Nil in a branch, and for flags that Roost never writes.
+        /// The kind of content, or nil in a branch and for flags that Roost never writes.
         let content: Content?
         let flags: Int
         let child: UInt64
@@ -86,8 +83,7 @@ struct LMDBTreePage {
             // 64 KiB.
             ends[node.offset / 2] = UInt16((node.end + 1) / 2)
         }
-        // Nodes must follow each other in memory without gap or overlap. In memory, they need not be
-        // in the order of their keys.
+        // Nodes must be contiguous in memory, in any order.
         var (position, found) = (upper / 2, 0)
         while position < ends.count, ends[position] > position {
             let end = Int(ends[position])
@@ -136,8 +132,7 @@ struct LMDBTreePage {
 }
 
 extension LMDBTreePage.Keys {
-    /// Returns a negative number, zero or a positive number if the left key is less than, equal to
-    /// or greater than the right one.
+    /// Returns a negative number, zero or a positive number, like `memcmp`.
     func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         if self == .integers, left.count == 8, right.count == 8 {
             let (a, b) = (left.loadUnaligned(as: UInt64.self), right.loadUnaligned(as: UInt64.self))

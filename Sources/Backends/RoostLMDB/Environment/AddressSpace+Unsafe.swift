@@ -20,7 +20,7 @@ enum AddressSpace {
         }
         throw StoreError(
             .outOfResources,
-            "'\(path)' cannot be mapped: the address space of the process is limited and has no room for \(byteCount >> 20) MiB and the \(reservedByteCount >> 20) MiB that the program needs beside. Raise the limit (ulimit -v)."
+            "'\(path)' cannot be mapped: the limited address space of this process lacks room for a map of \(byteCount >> 20) MiB and \(reservedByteCount >> 20) MiB of other memory. Raise the limit (ulimit -v)."
         )
     }
 

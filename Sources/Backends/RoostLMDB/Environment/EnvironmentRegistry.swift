@@ -20,7 +20,6 @@ final class EnvironmentLease: Sendable {
 ///
 /// A file has only one environment, because LMDB loses its locks if a process opens a file twice.
 enum EnvironmentRegistry {
-    /// The key of an environment in the registry.
     fileprivate struct Key: Hashable {
         let identity: FileIdentity
         /// The path if the file has several hard links and is read without LMDB's locks; otherwise
@@ -54,14 +53,12 @@ enum EnvironmentRegistry {
 
     /// Returns a lease of the environment of a file.
     ///
-    /// Opens the file unless this process has it open. The call waits while this process has one of
-    /// these open:
+    /// Opens the file unless this process has it open. The call waits up to the timeout while this
+    /// process has one of these open:
     ///
     /// - the file, under a temporary name of the store,
     /// - another file that was at the path before,
     /// - the file, if only one of the two openings has a ``Key/linkedPath``.
-    ///
-    /// - Throws: `busy` after the timeout; errors of opening the file.
     static func lease(path: String, settings: LMDBSettings, isNew: Bool = false) throws(StoreError) -> EnvironmentLease
     {
         var timeout = Timeout(seconds: settings.timeoutSeconds)
@@ -80,15 +77,13 @@ enum EnvironmentRegistry {
                     .busy,
                     isReplaced
                         ? "'\(path)' is being replaced in this process; try again later"
-                        : "Another file that was at '\(path)' before, or this file with other names, is still open in this process; close its stores and snapshots first"
+                        : "Cannot open '\(path)': this process has another file open that was at this path before, or has this file open through another hard link. Close the stores and snapshots of that file first."
                 )
             }
         }
     }
 
-    /// Adds a user to the slot of a file and returns the slot.
-    ///
-    /// Returns nil, without adding a user, while the registry has another key with the same path.
+    /// Adds a user to a slot and returns the slot, or returns nil if another key has the same path.
     private static func slot(_ key: Key, path: String) -> Slot? {
         entries.withLock { entries in
             // LMDB derives the path of its lock file from the file's path. With one lock file for
@@ -142,8 +137,6 @@ enum EnvironmentRegistry {
     fileprivate static func giveBack(_ slot: Slot) {
         slot.environment.withLock { environment in
             let isLast = entries.withLock { ($0[slot.key]?.userCount ?? 0) <= 1 }
-            // The environment is closed under this lock, so other threads wait before they open the
-            // file.
             if isLast {
                 environment?.close()
                 environment = nil

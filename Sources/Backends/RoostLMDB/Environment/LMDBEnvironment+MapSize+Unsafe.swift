@@ -43,13 +43,8 @@ extension LMDBEnvironment {
     /// Enlarges the map to the size that the file can reach on its disk, unless a transaction is
     /// open.
     ///
-    /// A long transaction first calls this method, because a transaction that spans several calls
-    /// cannot run again when the map is full. If the process's address space is limited, the map
-    /// becomes as large as fits.
-    ///
-    /// - Parameter timeoutSeconds: How long to wait for the end of open transactions and for a free
-    ///   reader slot if the file must be opened again.
-    /// - Throws: The errors of opening, among them `busy` after the timeout.
+    /// A long transaction first calls this method, because it cannot run again when the map is
+    /// full. If the process's address space is limited, the map becomes as large as fits.
     func growMapForLongWrite(timeoutSeconds: Double) throws(StoreError) {
         var wishes = settings
         wishes.initialMapByteCount = nil

@@ -3,9 +3,7 @@ internal import RoostCore
 internal import RoostFiles
 
 extension LMDBEnvironment {
-    /// Begins a read transaction.
-    ///
-    /// The caller ends it with ``endRead(_:)``.
+    /// Begins a read transaction, which the caller ends with ``endRead(_:)``.
     func beginRead() throws(StoreError) -> (transaction: OpaquePointer, databases: [MDB_dbi]) {
         try verifyFile()
         var timeout = Timeout(seconds: settings.timeoutSeconds)
@@ -71,9 +69,9 @@ extension LMDBEnvironment {
 
     /// Returns whether another read transaction may be kept for later snapshots.
     ///
-    /// A kept transaction occupies a reader slot, which other processes then lack. So at most 32
-    /// transactions are kept. If more than an eighth of the slots was ever in use, the kept
-    /// transactions occupy at most a 256th of the slots.
+    /// A kept transaction occupies a reader slot, which other processes then lack. If more than an
+    /// eighth of the slots was ever in use, the kept transactions occupy at most a 256th of the
+    /// slots.
     private static func hasRoomInPool(_ gate: Gate) -> Bool {
         guard let handle = gate.handle, !gate.needsReopening, gate.pool.count < 32 else { return false }
         if gate.pool.count < gate.readerCount / 256 { return true }

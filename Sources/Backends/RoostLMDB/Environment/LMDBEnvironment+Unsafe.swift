@@ -20,7 +20,6 @@ final class LMDBEnvironment: Sendable {
         var mapByteCount = 0
         /// The number of open transactions and running flushes.
         var activeCount = 0
-        /// The number of write transactions begun so far.
         var writeCount: UInt64 = 0
         /// Read transactions that were reset and can be renewed.
         var pool: [OpaquePointer] = []
@@ -74,8 +73,8 @@ final class LMDBEnvironment: Sendable {
         let isLinked = try StoreFile.requireOneName(
             ofStoreAt: path, forWriting: settings.isWritable, acceptsLinks: settings.acceptsLinks,
             companions: LMDBStoreType.companions)
-        // This check is repeated under the lock, because another process may have closed the store
-        // and removed LMDB's lock file after the first check.
+        // This check is repeated under the lock, because another process may have removed LMDB's
+        // lock file meanwhile.
         try StoreFile.requireOwnCompanions(ofStoreAt: path, type: LMDBStoreType())
         let handleCheck = try FileHandleCheck(at: path)
         // LMDB's locks belong to a path and do not exclude a writer that uses another hard link.
@@ -93,8 +92,8 @@ final class LMDBEnvironment: Sendable {
             where !settings.isWritable && usesLocks
             && (error.code == .permissionDenied || error.code == .readOnly || error.code == .noSpace)
         {
-            // The store's lock file exists, but LMDB's lock file cannot be created. On a full disk, a
-            // writer cannot create it either, so the store can be read without locks.
+            // LMDB's lock file cannot be created. On a full disk, a writer cannot create it either,
+            // so the store can be read without locks.
             usesLocks = false
             opened = try Self.openHandle(path, settings: settings, isNew: false, usesLocks: false)
         } catch {
@@ -113,7 +112,8 @@ final class LMDBEnvironment: Sendable {
             writerLock.withLock { $0 = lock }
         }
         try handleCheck.verify()
-        // If a program crashed right after it had created the store, the directory entry may not be durable yet.
+        // If a program crashed right after creating the store, the directory entry may not be
+        // durable.
         if settings.isWritable { try StoreFile.syncDirectory(of: path) }
     }
 
@@ -264,7 +264,7 @@ final class LMDBEnvironment: Sendable {
         guard StoreFile.hasEntry(at: path + "-lock") else {
             throw StoreError(
                 .busy,
-                "LMDB's lock file '\(path)-lock' was removed while others have the store open; close it there and try again"
+                "LMDB's lock file '\(path)-lock' was removed while others have the store open; close the store in the other processes and try again"
             )
         }
     }
@@ -304,9 +304,7 @@ final class LMDBEnvironment: Sendable {
         guard code == MDB_SUCCESS else { throw StoreError.lmdb(code, what: "cannot be opened", path: path) }
     }
 
-    /// Closes the handle.
-    ///
-    /// No transactions may be open except those in the pool.
+    /// Closes the handle, which must have no open transactions except those in the pool.
     private static func closeHandle(_ gate: inout Gate) {
         for transaction in gate.pool { mdb_txn_abort(transaction) }
         gate.pool = []
@@ -315,16 +313,14 @@ final class LMDBEnvironment: Sendable {
         gate.databases = []
     }
 
-    /// Removes LMDB's lock file if the store is not open elsewhere.
-    ///
-    /// Releases all locks of the store.
+    /// Releases the store's locks, and removes LMDB's lock file if the store is not open elsewhere.
     private func removeLibraryLockFile() {
         soundness?.release()
         writerLock.withLock { $0?.close() }
         guard let storeLock else { return }
-        // LMDB's lock file may remain without harm, for example if the store is open elsewhere. After `chdir`, a
-        // relative path may refer to another file, which must not be removed. The store's lock cannot be changed
-        // after its release, so a second call does nothing.
+        // LMDB's lock file may remain without harm. After `chdir`, a relative path may refer to
+        // another file, which must not be removed. The store's lock cannot be changed after its
+        // release, so a second call does nothing.
         if (try? storeLock.change(to: .exclusive, timeoutSeconds: 0)) != nil,
             (try? lockFileCheck?.verify()) != nil
         {
@@ -373,8 +369,6 @@ final class LMDBEnvironment: Sendable {
     }
 
     /// Checks that a file that is read without locks has not changed.
-    ///
-    /// Long-running readers call this method.
     func verifyUnchanged() throws(StoreError) { if isUnlocked { try handleCheck.verifyUnchanged() } }
 
     /// Subtracts an ended transaction or flush from the count of the gate.
@@ -407,13 +401,11 @@ final class LMDBEnvironment: Sendable {
         if let lackOfSlots { throw lackOfSlots }
         throw StoreError(
             .busy,
-            "'\(path)' has to be \(purpose), which waits for \(openCount) open snapshots of this process; close them and try again"
+            "'\(path)' must be \(purpose), but this process has \(openCount) open snapshots; close them and try again"
         )
     }
 
-    /// Reopens a handle that failed.
-    ///
-    /// Does nothing if the handle is usable.
+    /// Reopens the handle if it failed.
     func reopenIfNeeded(timeoutSeconds: Double) throws(StoreError) {
         guard gate.withLock({ $0.needsReopening || $0.handle == nil }) else { return }
         try exclusively(timeoutSeconds: timeoutSeconds, purpose: "opened again") { (gate) throws(StoreError) in
@@ -422,9 +414,7 @@ final class LMDBEnvironment: Sendable {
         }
     }
 
-    /// Reopens a read-only environment for writing.
-    ///
-    /// Does nothing if the environment is writable.
+    /// Reopens the environment for writing if it is read-only.
     func makeWritable(timeoutSeconds: Double) throws(StoreError) {
         guard !gate.withLock({ $0.isWritable }) else { return }
         guard !isUnlocked else {
@@ -461,7 +451,6 @@ final class LMDBEnvironment: Sendable {
         try lock.lock(timeoutSeconds: timeoutSeconds)
     }
 
-    /// Releases the lock that serializes the writers of all processes.
     func unlockAfterWriting() {
         // If unlocking fails, closing the store releases the lock.
         writerLock.withLock { try? $0?.unlock() }

@@ -5,7 +5,6 @@ internal import RoostFiles
 internal import RoostKeyValue
 
 extension LMDBEnvironment {
-    /// The result of one attempt to run a transaction.
     private enum Attempt<Value> {
         case committed(Value)
         /// The map was full, and nothing was written.
@@ -14,8 +13,7 @@ extension LMDBEnvironment {
         case needsMap
     }
 
-    /// Runs `body` in a transaction, and runs `body` again in a new transaction if the map had to
-    /// grow.
+    /// Runs `body` in a transaction, and again in a new one if the map had to grow.
     ///
     /// All steps run on the caller's thread, because LMDB's writer lock must be released by the
     /// thread that acquired it.
@@ -33,7 +31,6 @@ extension LMDBEnvironment {
         }
     }
 
-    /// Runs `body` once, in a new transaction.
     private func attempt<Value: Sendable>(
         _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Value
     ) throws(StoreError) -> Attempt<Value> {
@@ -168,8 +165,6 @@ extension LMDBEnvironment {
             let result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &probe)
             if result == MDB_SUCCESS { mdb_txn_abort(probe) }
             // If the disk was full, the unwritten pages belong to no tree, so LMDB can continue.
-            // After any other failure the handle is reopened, which waits for the snapshots of this
-            // process.
             if result == MDB_PANIC || error.code != .noSpace { gate.needsReopening = true }
             return result == MDB_PANIC
         }
@@ -203,7 +198,6 @@ extension LMDBEnvironment {
         }
     }
 
-    /// Flushes all committed changes.
     func sync() throws(StoreError) {
         try verifyFile()
         let entered = gate.withLock { gate -> OpaquePointer? in
@@ -223,7 +217,6 @@ extension LMDBEnvironment {
 
 /// A write transaction that spans several calls.
 final class LMDBLongWrite: KeyValueLongWrite {
-    /// The writer, which is used only on the transaction's thread.
     private final class Handle: @unchecked Sendable {
         // Proof of Sendable: `writer` is used only by jobs of the transaction's thread, one after
         // the other.

@@ -3,7 +3,6 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSystem
 
-/// An error of the LMDB library.
 struct LMDBError: Error, Hashable, CustomStringConvertible {
     let code: Int32
     let name: String
@@ -14,13 +13,7 @@ struct LMDBError: Error, Hashable, CustomStringConvertible {
 extension StoreError {
     /// Returns the error for one of LMDB's return codes (lmdb.h, "Return Codes").
     ///
-    /// Positive codes are `errno` values.
-    ///
-    /// - Parameters:
-    ///   - code: The return code of the call; not `MDB_SUCCESS`.
-    ///   - what: A description of the failure, such as "cannot be opened".
-    ///   - path: The path of the store.
-    /// - Returns: The error to throw.
+    /// Positive codes are `errno` values. `what` describes the failure, such as "cannot be opened".
     static func lmdb(_ code: Int32, what: String, path: String) -> StoreError {
         guard code < 0 else {
             // LMDB also returns EIO if a write ended early because the disk was full.
@@ -36,7 +29,6 @@ extension StoreError {
     /// Whether the error was thrown because all reader slots were in use.
     var isLackOfReaderSlots: Bool { (underlying as? LMDBError)?.code == MDB_READERS_FULL }
 
-    /// The error code, the name and the remedy for each return code of LMDB.
     private static let lmdbCodes: [Int32: (Code, name: String, remedy: String)] = [
         MDB_KEYEXIST: (.invalidRequest, "MDB_KEYEXIST", "a key exists already, or is not above the last one"),
         MDB_NOTFOUND: (.notAStore, "MDB_NOTFOUND", "a database that every Roost store has is missing"),
@@ -60,7 +52,9 @@ extension StoreError {
         MDB_MAP_RESIZED: (.busy, "MDB_MAP_RESIZED", "another process made it larger; try again"),
         MDB_INCOMPATIBLE: (.notAStore, "MDB_INCOMPATIBLE", "its databases are not those of a Roost store"),
         MDB_BAD_RSLOT: (.internalInconsistency, "MDB_BAD_RSLOT", "a reader slot was used twice; please report this"),
-        MDB_BAD_TXN: (.internalInconsistency, "MDB_BAD_TXN", "the transaction failed before or does not belong to it"),
+        MDB_BAD_TXN: (
+            .internalInconsistency, "MDB_BAD_TXN", "the transaction failed before, or belongs to another file"
+        ),
         MDB_BAD_VALSIZE: (.limitExceeded, "MDB_BAD_VALSIZE", "a key is empty or too long, or a value is too long"),
         MDB_BAD_DBI: (
             .internalInconsistency, "MDB_BAD_DBI", "a database handle changed unexpectedly; please report this"

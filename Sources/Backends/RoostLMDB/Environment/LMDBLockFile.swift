@@ -19,7 +19,6 @@ enum LMDBLockFile {
             || (bytes.prefix(mutexOffset) + bytes.dropFirst(2 * unitByteCount)).allSatisfy { $0 == 0 }
     }
 
-    /// Returns whether the file begins like a lock file.
     static func beginsLikeLockFile(_ file: CompanionFile) -> Bool { file.prefix(4).map(hasMagic) ?? false }
 
     private static let examinedByteCount = 1 << 20

@@ -10,10 +10,7 @@ final class LMDBTransaction {
     // the pointer, and its caller ends the LMDB transaction.
     private var pointer: OpaquePointer?
     private let databases: [MDB_dbi]
-    /// The open cursors, oldest first.
-    ///
-    /// ``closeCursor(_:)`` searches from the end, because the newest cursors are usually closed
-    /// first.
+    /// The open cursors, oldest first; the newest are usually closed first.
     private var cursors: [OpaquePointer] = []
     let path: String
     private var visitCount = 0
@@ -26,8 +23,6 @@ final class LMDBTransaction {
     }
 
     /// Closes all cursors and returns the LMDB transaction, or nil if it was returned before.
-    ///
-    /// The caller must end the LMDB transaction.
     func end() -> OpaquePointer? {
         for cursor in cursors { mdb_cursor_close(cursor) }
         cursors = []
@@ -106,22 +101,17 @@ final class LMDBTransaction {
 }
 
 extension MDB_val {
-    /// Creates a value for LMDB from bytes.
-    ///
-    /// LMDB only reads the bytes, although `mv_data` is a mutable pointer.
+    /// Creates a value whose bytes LMDB only reads, although `mv_data` is a mutable pointer.
     init(_ bytes: UnsafeRawBufferPointer) {
         self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
     }
 }
 
 extension UnsafeRawBufferPointer {
-    /// Creates a view of bytes that LMDB returned.
     init(_ value: MDB_val) { self.init(start: value.mv_data, count: value.mv_size) }
 }
 
-/// A position in a database.
-///
-/// ``key`` and ``value`` point directly into the mapped file.
+/// A position in a database, whose ``key`` and ``value`` point into the mapped file.
 final class LMDBCursor: KeyValueCursor {
     private let transaction: LMDBTransaction
     private let cursor: OpaquePointer
@@ -131,10 +121,9 @@ final class LMDBCursor: KeyValueCursor {
     private(set) var key = UnsafeRawBufferPointer(start: nil, count: 0)
     private(set) var value = UnsafeRawBufferPointer(start: nil, count: 0)
 
-    /// Opens a cursor.
+    /// Opens a cursor, which calls `verify` once in 256 moves.
     ///
-    /// If the file is read without locks, `verify` checks that the file has not changed. The cursor
-    /// calls `verify` once in 256 moves.
+    /// `verify` checks that a file read without locks has not changed.
     init(_ transaction: LMDBTransaction, space: KeySpace, verify: (() throws(StoreError) -> Void)? = nil)
         throws(StoreError)
     {
@@ -178,8 +167,7 @@ final class LMDBCursor: KeyValueCursor {
         transaction.beginVisit()
         defer { transaction.endVisit() }
         var (keyValue, dataValue) = (MDB_val(key), MDB_val(value))
-        // To save time, the properties `key` and `value` are set once after the visit, and not for
-        // every entry.
+        // To save time, `key` and `value` are set only after the visit.
         defer {
             key = UnsafeRawBufferPointer(keyValue)
             value = UnsafeRawBufferPointer(dataValue)
@@ -218,7 +206,6 @@ final class LMDBCursor: KeyValueCursor {
         }
     }
 
-    /// Calls `verify`, if any, once in 256 moves.
     private func verifyNowAndThen() throws(StoreError) {
         guard let verify else { return }
         movesLeft -= 1
@@ -228,9 +215,7 @@ final class LMDBCursor: KeyValueCursor {
     }
 }
 
-/// A snapshot.
-///
-/// Its read transaction returns to the environment's pool when the snapshot is closed.
+/// A snapshot; closing it returns its read transaction to the environment's pool.
 final class LMDBReader: KeyValueReader {
     private let transaction: LMDBTransaction
     private var lease: EnvironmentLease?
@@ -261,8 +246,8 @@ final class LMDBReader: KeyValueReader {
     func close() {
         guard let lease else { return }
         self.lease = nil
-        // A caller may close the reader while it visits entries. The bytes of the entries must
-        // stay valid until the visit ends.
+        // A caller may close the reader during a visit. The entries' bytes must stay valid until
+        // the visit ends.
         guard transaction.isVisited else { return Self.end(transaction, lease: lease) }
         transaction.afterVisits { [transaction] in Self.end(transaction, lease: lease) }
     }

@@ -5,10 +5,8 @@ internal import RoostSystem
 
 /// A write transaction, which belongs to the thread that began it.
 ///
-/// It has one cursor for each space that it uses. If entries arrive in key order, most of them
-/// belong on the cursor's page. LMDB then does not search from the root.
+/// If entries arrive in key order, the cursor of each space usually saves the search from the root.
 final class LMDBWriter: KeyValueWriter {
-    /// The cursor of a space.
     private struct Place {
         // SAFETY: valid until the transaction closes its cursors in `end()`. After that
         // `requireOpen` throws before the cursor is used.
@@ -17,7 +15,6 @@ final class LMDBWriter: KeyValueWriter {
         let isAppending: Bool
     }
 
-    /// The state that changes from one write to the next.
     private struct State {
         var isMapFull = false
         var places: [Place?] = KeySpace.allCases.map { _ in nil }
@@ -47,15 +44,13 @@ final class LMDBWriter: KeyValueWriter {
         state.deallocate()
     }
 
-    /// Whether a write failed because the memory map was full.
-    ///
-    /// After such a failure, the transaction can only be aborted.
+    /// Whether the map was full, so that the transaction can only be aborted.
     var isMapFull: Bool { state.pointee.isMapFull }
 
     /// Returns the cursor of a space.
     ///
-    /// A cursor is used either only for appending or only for other operations. LMDB assumes that
-    /// a cursor stays at the end after it has reached the end once.
+    /// A cursor is used either only or never for appending, because LMDB assumes that a cursor that
+    /// reached the end stays there.
     private func cursor(_ space: KeySpace, isAppending: Bool = false) throws(StoreError) -> OpaquePointer {
         _ = try transaction.requireOpen()
         if !isAppending, state.pointee.room != nil { try endRoom(in: space) }
@@ -120,8 +115,7 @@ final class LMDBWriter: KeyValueWriter {
 
     /// Returns whether `space` is `records` and `key` comes after all keys in that space.
     ///
-    /// The keys of new records usually do. Appending them fills the pages. An ordinary put would
-    /// leave pages half full, since LMDB splits pages in the middle.
+    /// Appending such keys fills the pages. An ordinary put would split them in the middle.
     private func isPastEnd(_ key: UnsafeRawBufferPointer, space: KeySpace) throws(StoreError) -> Bool {
         guard space == .records else { return false }
         if !state.pointee.knowsLastRecordKey {
@@ -156,8 +150,7 @@ final class LMDBWriter: KeyValueWriter {
 
     // MARK: Room in pages
 
-    /// Prepares for appending an entry: if a placeholder is due, removes the previous placeholder
-    /// and appends a new one.
+    /// Removes the previous placeholder and appends a new one, if one is due before an entry.
     private func leaveRoom(
         before key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, space: KeySpace, cursor: OpaquePointer
     ) throws(StoreError) {
@@ -207,7 +200,6 @@ final class LMDBWriter: KeyValueWriter {
         guard code == MDB_SUCCESS else { throw failure(code) }
     }
 
-    /// Prepares the transaction for its commit.
     func finish() throws(StoreError) {
         if let space = state.pointee.room?.space { try endRoom(in: space) }
     }
@@ -220,9 +212,7 @@ final class LMDBWriter: KeyValueWriter {
     /// Does nothing, because the code that began the transaction ends it.
     func close() {}
 
-    /// Aborts the transaction.
-    ///
-    /// Calling this method again does nothing.
+    /// Aborts the transaction; a second call does nothing.
     func abort() {
         if let pointer = transaction.end() { mdb_txn_abort(pointer) }
     }

@@ -3,10 +3,9 @@ internal import RoostKeyValue
 /// The rule for leaving free space in the pages of an index that is loaded in key order.
 ///
 /// If entries are appended, LMDB fills each page completely. A later entry between them would split
-/// its page. Such a split takes several times as long as adding the entry, and writes two pages
-/// instead of one. So ``LMDBWriter`` appends a placeholder after every nine tenths of a page. It
-/// removes the placeholder before it appends the next one. By then, LMDB appends to a later page,
-/// so the space of the removed placeholder stays free.
+/// a page, which takes several times as long as adding the entry. So ``LMDBWriter`` appends a
+/// placeholder after every nine tenths of a page, and removes it before the next one. By then, LMDB
+/// appends to a later page, so the placeholder's space stays free.
 struct PageRoom {
     let space: KeySpace
     /// The key of the current placeholder, if any.
@@ -27,8 +26,8 @@ struct PageRoom {
 
     /// Returns whether appending leaves room in the pages of a key space.
     ///
-    /// Indexes need room, because their new entries come between old ones. The space of records
-    /// needs none, because new records come after all others.
+    /// Indexes need room, because new entries come between old ones. New records come after all
+    /// others.
     static func isLeft(in space: KeySpace) -> Bool { space != .records && space != .meta }
 
     /// Counts an entry, and returns the size of the placeholder that should precede the entry, or

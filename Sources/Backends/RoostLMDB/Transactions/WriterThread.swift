@@ -5,8 +5,8 @@ internal import RoostSystem
 /// The thread of a write transaction that spans several calls.
 ///
 /// LMDB's writer lock must be released by the thread that acquired it. So all calls of a
-/// transaction run as jobs on this thread, one after the other, and each caller waits for its job.
-/// The thread ends after this object is deallocated.
+/// transaction run as jobs on this thread, and each caller waits for its job. The thread ends after
+/// this object is deallocated.
 ///
 /// A transaction that consists of one call uses the caller's thread, because waking another thread
 /// takes as long as a small commit.
@@ -17,9 +17,7 @@ final class WriterThread: Sendable {
 
         init(_ body: @escaping @Sendable () -> Void) { self.body = Mutex(body) }
 
-        /// Runs the closure and releases it.
-        ///
-        /// After this method returns, the job has no reference to the closure.
+        /// Runs the closure, and releases it before this method returns.
         @inline(never)
         func run() {
             let body = body.withLock { body in
@@ -37,8 +35,7 @@ final class WriterThread: Sendable {
 
     /// The part of a ``WriterThread`` that the running thread retains.
     ///
-    /// The running thread must not retain the ``WriterThread`` itself, because the deallocation of
-    /// the ``WriterThread`` ends the running thread.
+    /// That thread must not retain the ``WriterThread`` itself, whose deallocation ends the thread.
     private final class Queue: Sendable {
         let state = Mutex(State())
         let wakeUp = DispatchSemaphore(value: 0)
@@ -61,9 +58,7 @@ final class WriterThread: Sendable {
 
     private let queue = Queue()
 
-    /// Starts the thread.
-    ///
-    /// Throws `outOfResources` if the system cannot start more threads.
+    /// Starts the thread, or throws `outOfResources`.
     init() throws(StoreError) {
         let queue = queue
         // The default stack of some platforms is too small for the engine and the callers' code.

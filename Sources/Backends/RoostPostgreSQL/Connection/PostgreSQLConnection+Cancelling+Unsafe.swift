@@ -16,12 +16,10 @@
             return try body()
         }
 
-        /// Adds a check that is called regularly while statements run, until the connection closes.
-        ///
-        /// If `check` throws, the running statement is cancelled and throws the same error.
+        /// Adds a check as ``ending(when:_:)`` does, but for all later statements.
         func endStatements(when check: @escaping () throws(StoreError) -> Void) { checks.append(check) }
 
-        /// Runs `body` without calling the checks, so that its statements run to their end.
+        /// Runs `body` without the checks, so that its statements run to their end.
         func withoutChecks<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
             let held = checks
             checks = []
@@ -29,22 +27,20 @@
             return try body()
         }
 
-        /// Whether a statement of a snapshot can be cancelled, because checks exist and the code
-        /// runs in a task.
+        /// Whether a statement of a snapshot can be cancelled.
         var canBeCancelled: Bool { !checks.isEmpty && Self.isInTask }
 
-        /// Whether the code runs in a task.
         static var isInTask: Bool { withUnsafeCurrentTask { $0 != nil } }
 
         /// Asks the server to cancel the running statement, and waits until that statement ends.
         ///
-        /// The transaction of a snapshot then returns to its savepoint. If any of this fails, the
-        /// connection is closed.
+        /// The transaction of a snapshot then returns to its savepoint. A failure closes the
+        /// connection.
         func cancel(_ connection: OpaquePointer) {
             guard let request = PQgetCancel(connection) else { return close() }
             let isSent = send(request)
-            // If several statements that write are pending, the connection does not know which of
-            // them was cancelled.
+            // If several writes are pending, the connection does not know which of them was
+            // cancelled.
             guard isSent, deferredCount == 0 || view != nil else { return close() }
             isCancelling = true
             defer { isCancelling = false }
@@ -60,9 +56,7 @@
 
         /// Reads the results of the cancelled statement, and of the statements in its pipeline.
         ///
-        /// - Parameter what: The action, for messages.
-        /// - Returns: False if the statement is a COPY that still waits for rows.
-        /// - Throws: `ioFailure` if the connection is lost; `timedOut` if no answer comes in time.
+        /// Returns false if the statement is a COPY that still waits for rows.
         private func readEnd(_ what: String) throws(StoreError) -> Bool {
             guard deferredCount == 0 else {
                 _ = try endPipeline(what)
@@ -79,7 +73,7 @@
         /// `PQcancel` waits for the server without a time limit. So a separate thread calls it, and
         /// this method waits for that thread only until the connection timeout.
         ///
-        /// - Returns: Whether the request was sent in time.
+        /// Returns whether the request was sent in time.
         private func send(_ request: OpaquePointer) -> Bool {
             // Proof: only the new thread uses the request; see
             // <https://www.postgresql.org/docs/15/libpq-cancel.html>.

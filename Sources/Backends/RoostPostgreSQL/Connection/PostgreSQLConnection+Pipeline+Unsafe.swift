@@ -8,16 +8,13 @@
     // <https://www.postgresql.org/docs/15/libpq-pipeline-mode.html>.
 
     extension PostgreSQLConnection: SQLDeferringConnection {
-        /// The maximum number of statements whose results are pending.
         private static let mostDeferred = 64
         private static let what = "A statement on"
 
         /// Whether an answer is pending.
         var isWorking: Bool { ahead != nil || openCopy != nil || deferredCount > 0 }
 
-        /// Waits for all pending answers.
-        ///
-        /// - Throws: The first error of a pending answer.
+        /// Waits for all pending answers, and throws the first error of an answer.
         func settle() throws(StoreError) {
             try collectAhead()
             try endCopy()
@@ -57,9 +54,7 @@
             guard isSent == 1 else { throw lost(Self.what) }
         }
 
-        /// Sends a prepared statement, and requests binary results.
-        ///
-        /// - Returns: 1, or 0 after an error.
+        /// Sends a prepared statement, and requests binary results; returns 0 after an error.
         static func send(
             _ statement: PostgreSQLPrepared, on connection: OpaquePointer, count: Int32,
             values: UnsafePointer<UnsafePointer<CChar>?>?, lengths: UnsafePointer<Int32>?,
@@ -72,15 +67,8 @@
 
         /// Runs statements in order with one message, until a statement fails.
         ///
-        /// Deferred statements run first.
-        ///
-        /// - Parameters:
-        ///   - statements: The statements, which stay prepared. Only the first can have a
-        ///     parameter.
-        ///   - value: The value of the first statement's parameter, if it has one.
-        ///   - what: The action, for messages.
-        /// - Returns: The pending results of deferred statements, then the results of `statements`.
-        /// - Throws: The first error.
+        /// Deferred statements run first, and their pending results come first in the array. The
+        /// statements stay prepared. Only the first can have a parameter: `value`.
         func run(
             together statements: [String], value: SQLValue? = nil, what: String
         ) throws(StoreError) -> [PostgreSQLResult] {
@@ -98,16 +86,9 @@
             return try finishDeferred(what)
         }
 
-        /// Runs two unprepared statements with one message.
+        /// Runs two unprepared statements with one message, and returns the result of the second.
         ///
-        /// - Parameters:
-        ///   - first: The first statement.
-        ///   - parameters: The parameters of the first statement, with their types.
-        ///   - second: The second statement, without parameters.
-        ///   - isBinary: Whether the values of the second result are in binary format; otherwise
-        ///     they are texts.
-        /// - Returns: The result of the second statement.
-        /// - Throws: The first error.
+        /// `parameters` belong to the first. If `isBinary` is false, the result contains texts.
         func run(
             _ first: String, parameters: PostgreSQLParameters, then second: String, isBinary: Bool
         ) throws(StoreError) -> PostgreSQLResult {
@@ -125,10 +106,9 @@
             return last
         }
 
-        /// Waits for the results of the statements in the pipeline.
+        /// Waits for the results of the statements in the pipeline, and throws their first error.
         ///
-        /// - Returns: The results of the statements.
-        /// - Throws: The first error, which ends the transaction.
+        /// An error ends the transaction.
         private func finishDeferred(_ what: String = what) throws(StoreError) -> [PostgreSQLResult] {
             let connection = try open()
             defer { deferredCount = 0 }
@@ -142,9 +122,7 @@
 
         /// Waits for the results of the statements in the pipeline, and leaves the pipeline mode.
         ///
-        /// The synchronization must have been sent before.
-        ///
-        /// - Returns: The results that were not read before, including results with errors.
+        /// The synchronization must have been sent. The results can include errors.
         func endPipeline(_ what: String) throws(StoreError) -> [PostgreSQLResult] {
             let connection = try open()
             var results: [PostgreSQLResult] = []
@@ -181,8 +159,7 @@
 
         /// Waits for the rows of an earlier ``fetchAhead(_:isBinary:)`` from a cursor.
         ///
-        /// Checks can end the wait, unless a cancellation would end the view or other cursors. That
-        /// is possible if the FETCH was sent outside a task.
+        /// Checks can end the wait, unless the cancellation would end the view or other cursors.
         func take(_ rows: PostgreSQLRowsAhead, of cursor: String?) throws(StoreError) -> PostgreSQLResult {
             if rows === ahead { try collectAhead(isCancellable: !needsSavepoint(besides: cursor)) }
             guard let outcome = rows.outcome.take() else {
@@ -191,12 +168,11 @@
             return try outcome.get()
         }
 
-        /// Waits for the rows of the FETCH that was sent ahead, if any.
+        /// Waits for the rows of the FETCH that was sent ahead, if any, and throws its error.
         ///
-        /// - Parameter isCancellable: Whether checks can cancel the FETCH. If the caller only wants
-        ///   to send another statement, the rows belong to another cursor, and the caller's checks
-        ///   must not cancel the FETCH.
-        /// - Throws: The error of the FETCH.
+        /// Checks can cancel the FETCH only if `isCancellable` is true. If the caller only wants to
+        /// send a statement, the rows belong to another cursor. The caller's checks must not cancel
+        /// it.
         private func collectAhead(isCancellable: Bool = false) throws(StoreError) {
             guard let rows = ahead else { return }
             ahead = nil

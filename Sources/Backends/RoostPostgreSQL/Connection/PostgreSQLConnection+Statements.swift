@@ -4,7 +4,6 @@
     package import RoostSQL
 
     extension PostgreSQLConnection: SQLConnection {
-        /// The maximum number of statements that stay prepared.
         private static let mostPrepared = 256
 
         package func statement(_ sql: String) throws(StoreError) -> any SQLStatement {
@@ -25,8 +24,8 @@
                 try query("RELEASE SAVEPOINT roost")
                 return result
             } catch {
-                // The caller reports the first error. If the rollback fails, the transaction cannot
-                // continue, and the next statement reports that.
+                // The caller reports the first error. If the rollback fails, the next statement
+                // reports that.
                 abandonWork()
                 // The rollback removes the cursors that `body` declared. Earlier cursors end with
                 // the transaction.
@@ -36,7 +35,6 @@
             }
         }
 
-        /// Returns the number of parameters of a statement.
         func parameterCount(of sql: String) throws(StoreError) -> Int { try prepare(sql).parameterTypes.count }
 
         func prepare(_ sql: String) throws(StoreError) -> PostgreSQLPrepared {
@@ -95,7 +93,7 @@
             }
         }
 
-        /// Runs an unprepared statement, and sends its parameters with their types.
+        /// Runs an unprepared statement.
         func run(
             _ sql: String, parameters: PostgreSQLParameters, isBinary: Bool = true
         ) throws(StoreError) -> PostgreSQLResult {
@@ -104,12 +102,12 @@
             }
         }
 
-        /// Marks a cursor as no longer needed, and closes marked cursors from time to time.
+        /// Marks a cursor as unneeded, and closes marked cursors from time to time.
         func closeLater(_ cursor: String) {
             unusedCursors.append(cursor)
             view?.newCursors.remove(cursor)
-            // If work is pending, the next statement must report its errors. Closing cursors here
-            // would hide those errors.
+            // If work is pending, the next statement must report its errors, which closing would
+            // hide.
             guard unusedCursors.count >= 16, isInTransaction, !isWorking else { return }
             let sql = unusedCursors.map { "CLOSE \($0)" }.joined(separator: "; ")
             unusedCursors = []

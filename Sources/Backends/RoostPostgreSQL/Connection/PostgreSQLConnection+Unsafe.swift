@@ -12,34 +12,28 @@
         let name: String
         private(set) var settings: PostgreSQLSettings
         private var handle: OpaquePointer?
-        /// The time to wait for an answer before a deadline is computed, in milliseconds.
+        /// The wait for an answer before a deadline is computed.
         private static let soonMilliseconds: Int32 = 20
-        /// The checks that are called while a statement runs.
-        ///
-        /// An error of a check ends the statement.
+        /// The checks that are called while a statement runs; an error of a check ends the
+        /// statement.
         var checks: [() throws(StoreError) -> Void] = []
         /// Whether the connection waits for the end of a cancelled statement.
         var isCancelling = false
         /// The maximum time to wait for an answer, or nil for the value in the settings.
         var timeout: Duration?
-        /// The clock of the lease, which must be valid for each message; nil if the store has no
-        /// lease.
+        /// The clock of the lease, which must be valid for each message; nil without a lease.
         var lease: PostgreSQLLeaseClock?
         /// The number of rows that the last command outside a pipeline changed or returned.
         package private(set) var changedRowCount = 0
-        /// The prepared statements by their text.
         var prepared: [PostgreSQLStatementText: PostgreSQLPrepared] = [:]
         var lastNumber = 0
-        /// The number of transactions that this connection has begun.
         var transactionCount = 0
-        /// The state of the session's shared lock on the store.
         var storeLock = StoreLockState.none
-        /// The number of the writer place that the transaction tries first.
+        /// The writer place that the transaction tries first.
         ///
-        /// A transaction that writes locks a free writer place. A writer place is a row with the
-        /// kind `generation` in the table `_roost_tallies`.
+        /// A transaction that writes locks a free writer place: a row with the kind `generation` in
+        /// the table `_roost_tallies`.
         var firstPlace = 0
-        /// The open COPY, if any.
         var openCopy: PostgreSQLCopy?
         /// The FETCH whose answer has not been read yet, if any.
         var ahead: PostgreSQLRowsAhead?
@@ -54,9 +48,6 @@
 
         /// Connects to a server.
         ///
-        /// - Parameters:
-        ///   - location: The parameters of the connection.
-        ///   - settings: The settings of the store.
         /// - Throws: `ioFailure` if the server cannot be reached; `notFound` if the database does
         ///   not exist; `busy` if the server has no free connection; `unsupported` for the server's
         ///   version or encoding; `permissionDenied`; `timedOut`; `outOfResources`.
@@ -110,25 +101,21 @@
 
         // MARK: Deadlines
 
-        /// The end of a wait for the server.
         struct Deadline {
             let instant: ContinuousClock.Instant
             /// The option that sets the limit, for messages; nil if no option sets it.
             let option: String?
 
-            /// Creates a deadline for a wait that starts now.
             init(after limit: Duration, option: String?) {
                 instant = ContinuousClock.now + limit
                 self.option = option
             }
         }
 
-        /// The deadline of a connection attempt that starts now.
         private var connectDeadline: Deadline {
             Deadline(after: settings.connectTimeout, option: "connectTimeoutSeconds")
         }
 
-        /// The deadline of an answer, for a wait that starts now.
         var responseDeadline: Deadline {
             Deadline(after: settings.responseTimeout, option: "responseTimeoutSeconds")
         }
@@ -177,9 +164,7 @@
             throw refused(connection)
         }
 
-        /// Returns the error of a failed connection attempt.
-        ///
-        /// libpq provides a text, but no SQLSTATE.
+        /// Returns the error of a failed connection attempt, for which libpq provides no SQLSTATE.
         private func refused(_ connection: OpaquePointer) -> StoreError {
             let text = Self.line(PQerrorMessage(connection))
             if PQconnectionNeedsPassword(connection) != 0 {
@@ -203,9 +188,9 @@
 
         /// The maximum values of settings by which the server notices a lost client.
         ///
-        /// A session keeps its locks until the server notices that the client is lost. By default,
-        /// Linux checks a silent connection only after two hours. With these settings, the server
-        /// notices the loss in about a minute.
+        /// Until then, the session keeps its locks. By default, Linux checks a silent connection
+        /// only after two hours. With these settings, the server notices the loss in about a
+        /// minute.
         private static let connectionLimits = [
             ("tcp_keepalives_idle", 30), ("tcp_keepalives_interval", 10), ("tcp_keepalives_count", 3),
             ("tcp_user_timeout", 60_000),
@@ -228,8 +213,7 @@
             let sql =
                 "SELECT set_config('search_path', \(schema), false), set_config('standard_conforming_strings', 'on', false), set_config('statement_timeout', '0', false), set_config('idle_in_transaction_session_timeout', '0', false), set_config('row_security', 'off', false), set_config('default_transaction_isolation', '\(settings.isolation)', false), set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') = 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false), current_setting('server_encoding'), (\(limitsSQL))"
             let result = try query(sql)
-            // A role may have other defaults for these timeouts. Earlier versions of the server
-            // lack them.
+            // A role may have other defaults for these timeouts, which older servers lack.
             if serverVersion >= 140_000 { try query("SET idle_session_timeout = 0") }
             if serverVersion >= 170_000 { try query("SET transaction_timeout = 0") }
             guard result.text(0, column: 7) == "UTF8" else {
@@ -259,9 +243,8 @@
 
         /// Closes the connection after releasing the session's lock, if it has one.
         ///
-        /// The server notices the end of a closed session only after some time. Until then, the
-        /// session's lock could prevent an exclusive lock. If the server does not answer in time,
-        /// the lock ends with the session.
+        /// The server notices the end of a session only after some time. Until then, the lock could
+        /// prevent an exclusive lock. Without an answer in time, the lock ends with the session.
         func close(releasingLockWithin limit: Duration) {
             if storeLock != .none, isSound, limit > .zero {
                 _ = try? withTimeout(limit) { () throws(StoreError) in
@@ -280,8 +263,7 @@
             try query("SET default_transaction_isolation = '\(settings.isolation)'")
         }
 
-        /// Refuses a connection pooler in transaction mode, which may give each transaction another
-        /// session of the server.
+        /// Refuses a connection pooler in transaction mode, which may change the server's session.
         ///
         /// Another session lacks the lock and the settings. With any pooler, the process ID that
         /// libpq received differs from the server's ID. Only a second connection shows the mode.
@@ -293,8 +275,8 @@
             }
             let own = try number(self)
             guard own != String(PQbackendPID(try open())) else { return }
-            // In transaction mode, a transaction of the second connection gets the server's session
-            // that this connection has just left.
+            // In transaction mode, `other` gets the server's session that this connection just
+            // left.
             let other = try PostgreSQLConnection(location, settings: settings)
             defer { other.close() }
             try other.query("BEGIN")
@@ -311,7 +293,6 @@
             try escaped(text) { PQescapeLiteral($0, $1, $2) }
         }
 
-        /// Returns a text as an identifier.
         func identifier(_ text: String) throws(StoreError) -> String {
             try escaped(text) { PQescapeIdentifier($0, $1, $2) }
         }
@@ -336,9 +317,7 @@
             return handle
         }
 
-        /// Runs one or several statements without parameters.
-        ///
-        /// - Returns: The last result, in text format.
+        /// Runs one or several statements without parameters, and returns the last result as text.
         @discardableResult
         func query(_ sql: String, what: String = "A statement on") throws(StoreError) -> PostgreSQLResult {
             try requireText(sql)
@@ -348,7 +327,6 @@
             return try finish(what)
         }
 
-        /// Runs a statement with parameters.
         func send(
             _ parameters: PostgreSQLParameters, what: String = "A statement on",
             _ call: (
@@ -364,9 +342,8 @@
             return try finish(what)
         }
 
-        /// Waits for the results of the sent statement.
-        ///
-        /// - Returns: The last result, or the start of a COPY.
+        /// Waits for the results of the sent statement; returns the last one, or the start of a
+        /// COPY.
         func finish(_ what: String) throws(StoreError) -> PostgreSQLResult {
             var last: PostgreSQLResult?
             var failure: PostgreSQLError?
@@ -391,8 +368,8 @@
             let connection = try open()
             // Usually, the end of a command arrives with its result.
             if !hasResult(connection) {
-                // Most answers come soon and need no deadline. Computing a deadline takes longer
-                // than the rest of this method.
+                // Most answers come soon. Computing a deadline takes longer than the rest of this
+                // method.
                 if checks.isEmpty, PQflush(connection) == 0, isReadableSoon(connection) {
                     guard PQconsumeInput(connection) == 1 else { throw lost(what) }
                 }
@@ -427,7 +404,6 @@
             }
         }
 
-        /// Sends the bytes in libpq's buffer.
         func flush(_ what: String, until deadline: Deadline) throws(StoreError) {
             let connection = try open()
             while true {
@@ -442,9 +418,8 @@
             }
         }
 
-        /// Waits for notifications of channels that the session listens to.
+        /// Waits for notifications, and returns whether any came.
         ///
-        /// - Returns: Whether a notification came.
         /// - Throws: `ioFailure` if the connection is lost; `closed` if it was closed before.
         func waitForNotification(milliseconds: Int32) throws(StoreError) -> Bool {
             let connection = try open()
@@ -463,7 +438,6 @@
             return hasCome
         }
 
-        /// Waits until the socket is ready.
         func wait(
             _ connection: OpaquePointer, events: Int32, until deadline: Deadline, what: String
         ) throws(StoreError) {
@@ -478,8 +452,7 @@
                     throw StoreError(
                         .timedOut, "\(what) '\(name)' failed: the server did not answer in time\(limit).")
                 }
-                // Checks run every 50 ms. Without checks, only the socket or the deadline ends the
-                // wait.
+                // Checks run every 50 ms.
                 let slice = checks.isEmpty ? min(left, .seconds(60)) : min(left, .milliseconds(50))
                 var entry = pollfd(fd: socket, events: Int16(events), revents: 0)
                 let milliseconds = Int32(
@@ -497,7 +470,6 @@
             }
         }
 
-        /// Returns the error of a lost connection.
         func lost(_ what: String) -> StoreError {
             let text = handle.map { Self.line(PQerrorMessage($0)) } ?? "closed"
             return .postgreSQL(PostgreSQLError(state: "", text: text), what: what, name: name)

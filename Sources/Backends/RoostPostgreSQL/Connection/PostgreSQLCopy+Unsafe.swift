@@ -12,8 +12,8 @@
 
         /// Inserts the records that belong to the plan's table.
         ///
-        /// When this method returns, rows may still be in transit. The next statement reports their
-        /// errors at the latest.
+        /// Rows may still be in transit afterward. The next statement reports their errors at the
+        /// latest.
         package func insert(_ records: RecordBatch, plan: SQLWritePlan, version: UInt32?) throws(StoreError) {
             var count = 0
             for index in 0..<records.count where plan.columns.entities[records.entityNumber(at: index)] != nil {
@@ -45,8 +45,7 @@
 
         /// Returns the open COPY into a table, or a new COPY.
         ///
-        /// A COPY stays open until another statement runs, so that batches are sent without waiting
-        /// for the server.
+        /// A COPY stays open until another statement runs, so batches do not wait for the server.
         private func copy(into target: String) throws(StoreError) -> PostgreSQLCopy {
             if let openCopy, openCopy.target == target { return openCopy }
             let start = try query("COPY \(target) FROM STDIN (FORMAT binary)", what: PostgreSQLCopy.what)
@@ -56,7 +55,6 @@
             return copy
         }
 
-        /// Sends the buffered rows.
         private func sendRows(_ copy: PostgreSQLCopy) throws(StoreError) {
             let connection = try open()
             let deadline = responseDeadline
@@ -66,9 +64,9 @@
                 case 1: return try flush(PostgreSQLCopy.what, until: deadline)
                 case 0: try flush(PostgreSQLCopy.what, until: deadline)
                 default:
-                    // There are two possible reasons. If the server ended the COPY with an error,
-                    // `finish` throws that error. If the rows could not be sent, `end` makes the
-                    // whole COPY fail, so that its earlier rows do not remain.
+                    // If the server ended the COPY with an error, `finish` throws that error. If
+                    // the rows could not be sent, `end` makes the whole COPY fail, so that its
+                    // earlier rows do not remain.
                     openCopy = nil
                     try end("a part of the rows was not sent")
                     _ = try finish(PostgreSQLCopy.what)
@@ -87,9 +85,7 @@
             _ = try finish(PostgreSQLCopy.what)
         }
 
-        /// Abandons the open COPY, if any.
-        ///
-        /// The transaction of the COPY fails.
+        /// Abandons the open COPY, if any; its transaction fails.
         func abandonCopy() {
             guard openCopy != nil else { return }
             openCopy = nil
@@ -116,7 +112,6 @@
 
     /// A COPY from the program into a table.
     final class PostgreSQLCopy {
-        /// The action, for messages.
         static let what = "Loading into"
 
         /// The table and its columns.
@@ -131,16 +126,13 @@
         /// The source of a column's values, for the records of one entity.
         private enum Source {
             case null
-            /// The value of a field.
             case value(SQLStep, isFirstOfTail: Bool)
             /// The entity number of a reference.
             case entity(SQLStep)
         }
 
-        /// The sources of the columns of a row.
         private struct Places {
             let sources: ContiguousArray<Source>
-            /// The length of the fixed part of a record.
             let fixedByteCount: Int
         }
 
@@ -150,11 +142,9 @@
         private var base: UnsafeMutableRawPointer
         private var capacity: Int
         private var count = 0
-        /// The sources of the columns by entity number; nil for entities that have not occurred
-        /// yet.
+        /// The sources by entity number; nil for entities that have not occurred yet.
         private var places: [Places?] = []
-        /// The maximum size of the current row in bytes, not counting decimal numbers and texts
-        /// that must be escaped.
+        /// The maximum size of the current row, without decimal numbers and escaped texts.
         private var rowByteCount = 0
 
         init() {
@@ -170,12 +160,10 @@
 
         deinit { base.deallocate() }
 
-        /// Whether the buffer is full enough to be sent.
         var isLarge: Bool { count >= Self.chunkByteCount }
 
         mutating func removeAll() { count = 0 }
 
-        /// Calls `body` with the bytes of the rows.
         func withBytes<Result>(_ body: (UnsafePointer<CChar>, Int32) -> Result) -> Result {
             body(UnsafePointer(base.assumingMemoryBound(to: CChar.self)), Int32(clamping: count))
         }
@@ -186,7 +174,6 @@
             put(Int16(-1))
         }
 
-        /// Appends a row of four integers.
         mutating func append(_ first: Int64, second: Int64, third: Int64, fourth: Int64) {
             reserve(2 + 4 * 12)
             put(Int16(4))
@@ -252,7 +239,7 @@
             }
         }
 
-        /// Appends the value of a field; the value must not be null.
+        /// Appends the value of a field, which must not be null.
         private mutating func append(
             _ step: SQLStep, isFirstOfTail: Bool, record: RecordReader, fixedByteCount: Int
         ) {
@@ -287,8 +274,8 @@
         private func tail(
             _ bytes: UnsafeRawBufferPointer, step: SQLStep, isFirst: Bool, fixed: Int
         ) -> UnsafeRawBufferPointer {
-            // The slot of a field contains the offset at which its bytes end. The previous slot
-            // contains the offset at which they start.
+            // A field's slot contains the offset at which its bytes end. The previous slot contains
+            // their start.
             let offset = Int(step.byteOffset)
             let start = isFirst ? 0 : Int(load(bytes, offset: offset - 4, as: UInt32.self))
             let end = Int(load(bytes, offset: offset, as: UInt32.self))
@@ -303,7 +290,6 @@
 
         // MARK: Bytes
 
-        /// Ensures that the buffer has room for `more` bytes.
         private mutating func reserve(_ more: Int) {
             guard count + more > capacity else { return }
             let larger = max(capacity * 2, count + more)
@@ -332,7 +318,6 @@
             count += bytes.count
         }
 
-        /// Appends a text in its escaped form.
         private mutating func putEscaped(_ text: UnsafeRawBufferPointer) {
             var form: [UInt8] = []
             PostgreSQLText.append(text, to: &form)

@@ -5,23 +5,23 @@
 
     /// A SELECT that reads its rows from a cursor of the server, so that memory use is bounded.
     ///
-    /// It works only in a transaction. Its cursor ends with that transaction.
+    /// It works only in a transaction, which also ends the cursor.
     final class PostgreSQLCursor: PostgreSQLStatement {
         /// The approximate maximum number of bytes of the rows of one FETCH.
         private static let mostBytes = 512 << 10
         static let mostRows = 1024
-        /// The maximum number of rows of the first FETCH, before the size of any row is known.
+        /// The maximum number of rows of the first FETCH, before any row's size is known.
         private static let firstRows = 4
         /// The maximum number of rows of the second FETCH.
         ///
         /// Each later FETCH requests at most twice as many rows as the previous one.
         private static let secondRows = 64
-        /// The number of rows that a FETCH must request so that the next FETCH is sent ahead.
+        /// The minimum number of rows of a FETCH after which the next FETCH is sent ahead.
         private static let fewestAhead = 256
         /// The maximum wait for a FETCH after which the next FETCH is sent ahead.
         ///
-        /// A caller that stops reading must wait for the rows that were requested ahead. So no rows
-        /// are requested ahead if the previous rows came slowly.
+        /// A caller that stops reading must wait for rows that were requested ahead. So no rows are
+        /// requested ahead if the previous rows came slowly.
         private static let quickReadLimit = Duration.milliseconds(20)
 
         private let sql: String
@@ -31,7 +31,6 @@
         /// The name of the open cursor; nil before it is opened and after its end.
         private var cursor: String?
         private var isAtEnd = false
-        /// The error that ended the cursor, if any.
         private var failure: StoreError?
         private var nextCount: Int
         /// The rows that were requested ahead, and their maximum number.
@@ -39,11 +38,7 @@
 
         /// Creates a cursor, which opens with the first step.
         ///
-        /// - Parameters:
-        ///   - connection: A connection with an open transaction.
-        ///   - sql: The SELECT.
-        ///   - mostRows: The maximum number of rows of one FETCH.
-        ///   - isBinary: Whether the values are in binary format; otherwise they are texts.
+        /// One FETCH has at most `mostRows` rows. Unless `isBinary` is true, the values are texts.
         init(
             _ connection: PostgreSQLConnection, sql: String, mostRows: Int = PostgreSQLCursor.mostRows,
             isBinary: Bool = true

@@ -10,12 +10,10 @@
         /// The text of an error of the connection.
         package let text: String
 
-        /// Creates an error.
         package init(state: String, object: String? = nil, text: String = "") {
             (self.state, self.object, self.text) = (state, object, text)
         }
 
-        /// The SQLSTATE and the name of an object, or the text of a connection error.
         package var description: String {
             let name = object.map { " '\($0)'" } ?? ""
             return state.isEmpty ? "PostgreSQL: \(text)" : "PostgreSQL \(state)\(name)"
@@ -26,11 +24,11 @@
             state.isEmpty || state.hasPrefix("08") || ["57P01", "57P02", "57P03"].contains(state)
         }
 
-        /// Whether the transaction failed because of concurrent transactions, and may succeed on a
-        /// retry.
+        /// Returns whether concurrent transactions made the transaction fail, so that a retry may
+        /// succeed.
         ///
-        /// In the portable profile, a lack of memory for locks is also transient, because other
-        /// transactions free memory when they end.
+        /// In the portable profile, this includes a lack of memory for locks, which other
+        /// transactions free when they end.
         func isTransient(in profile: PostgreSQLProfile) -> Bool {
             ["40001", "40P01"].contains(state) || profile == .portable && state == "53200"
         }
@@ -61,8 +59,7 @@
     }
 
     extension StoreError {
-        /// Returns the store error for a PostgreSQL error in the store `name` during the action
-        /// `what`.
+        /// Returns the store error for a PostgreSQL error during the action `what`.
         static func postgreSQL(_ error: PostgreSQLError, what: String, name: String) -> StoreError {
             let code = error.storeCode
             let remedy: String
@@ -75,14 +72,14 @@
             case .limitExceeded: remedy = "a value, a row or a statement is larger than the server allows"
             case .permissionDenied:
                 remedy = "the user may not log in, or has no right to the schema; ask the administrator of the server"
-            case .readOnly: remedy = "the server or the transaction takes no changes"
+            case .readOnly: remedy = "the server or the transaction is read-only"
             case .snapshotExpired:
                 remedy = "the server ended the transaction, which was idle too long; take a new snapshot"
             case .notFound: remedy = "the database does not exist; create it with createdb"
             case .storeReplaced: remedy = "the store was removed or replaced; close it and open the new one"
             case .alreadyExists: remedy = "the name is in use"
             case .corrupted: remedy = "its tables were changed; restore it from a backup"
-            case .unsupported: remedy = "the server does not support it"
+            case .unsupported: remedy = "the server does not support the statement"
             case .duplicateObject:
                 remedy = "an object with the same key, or a link between the same objects, exists already"
             case .constraintViolation: remedy = "a unique value is used twice"

@@ -10,7 +10,7 @@
     /// - `//user@host:5432/database?schema=music`
     /// - parameters of libpq: `host=db.example.org dbname=app schema=music`
     ///
-    /// As in every program with libpq, environment variables provide missing parameters.
+    /// As usual with libpq, environment variables provide missing parameters.
     struct PostgreSQLLocation: Sendable {
         /// The default schema.
         static let standardSchema = "roost"
@@ -18,14 +18,11 @@
         static let foreignSchema = "public"
         /// The maximum size in bytes of the schema name of a new store, except for temporary names.
         private static let longestSchema = 38
-        /// The text that separates the two parts of a temporary schema name: the store's schema
-        /// name and a number.
+        /// The separator in a temporary schema name, between the store's schema name and a number.
         static let temporaryMark = "~roost~"
 
-        /// The parameters for libpq.
         let parameters: [(key: String, value: String)]
         let schema: String
-        /// Whether the location names the schema.
         let namesSchema: Bool
         /// The location for messages, without a password.
         let name: String
@@ -39,9 +36,7 @@
         ///   password.
         init(_ path: String) throws(StoreError) { try self.init(path, isForeign: false) }
 
-        /// Reads the path of a database of another program.
-        ///
-        /// Its schema can have any name that the server does not reserve.
+        /// Reads the path of another program's database, whose schema can have any unreserved name.
         ///
         /// - Throws: As ``init(_:)``.
         init(foreign path: String) throws(StoreError) { try self.init(path, isForeign: true) }
@@ -89,10 +84,9 @@
 
         private static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x20 || scalar.value == 0x7F }
 
-        /// Throws unless a new store can use the schema name.
+        /// Throws `invalidRequest` unless a new store can use the schema name.
         ///
-        /// - Parameter isTemporary: Whether the schema name may be temporary.
-        /// - Throws: `invalidRequest`.
+        /// If `isTemporary` is true, the name may be temporary.
         func requireCreatable(isTemporary: Bool = false) throws(StoreError) {
             if isTemporary, schema.contains(Self.temporaryMark) { return }
             guard schema.utf8.count <= Self.longestSchema else {
@@ -105,7 +99,6 @@
             }
         }
 
-        /// Returns whether two locations have the same connection parameters.
         func hasParameters(of other: PostgreSQLLocation) -> Bool {
             parameters.count == other.parameters.count
                 && zip(parameters, other.parameters).allSatisfy { $0.key == $1.key && $0.value == $1.value }
@@ -126,7 +119,7 @@
         /// Returns a temporary schema name for a store that is not yet published or will be
         /// removed.
         ///
-        /// The first half of the number in the name is the current time in seconds since 1970.
+        /// The first half of its number is the time in seconds since 1970.
         func temporarySchema() -> String {
             let seconds = UInt64(max(0, Date().timeIntervalSince1970)) & 0xFFFF_FFFF
             return temporaryPrefix + Self.digits(seconds << 32 | .random(in: 0...0xFFFF_FFFF))
@@ -147,23 +140,18 @@
             return digits.utf8.count == 16 && digits.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
         }
 
-        /// The schema name after publication.
-        ///
-        /// It equals `schema` unless `schema` is a temporary name.
+        /// The schema name without the part that makes it temporary, if any.
         var publishedSchema: String {
             String(schema[..<(schema.firstRange(of: Self.temporaryMark)?.lowerBound ?? schema.endIndex)])
         }
 
-        /// Returns a schema name for the backup of a replaced store.
         func backupSchema() -> String { "\(schema).backup-\(Self.digits(.random(in: .min ... .max)))" }
 
-        /// Returns 16 hexadecimal digits.
         private static func digits(_ number: UInt64) -> String {
             let number = String(number, radix: 16)
             return String(repeating: "0", count: 16 - number.utf8.count) + number
         }
 
-        /// The prefix of the temporary schema names of this store.
         private var temporaryPrefix: String { publishedSchema + Self.temporaryMark }
 
         private static func malformed(_ reason: String) -> StoreError {
@@ -193,8 +181,7 @@
             return (others.isEmpty || others == [""] ? rest : rest + "?" + others.joined(separator: "&"), schema)
         }
 
-        /// Separates the parameter `schema` from a list of `key = value` pairs, whose values are
-        /// quoted as in libpq.
+        /// Separates `schema` from a list of `key = value` pairs, quoted as in libpq.
         private static func schema(ofParameters text: String) throws(StoreError) -> (String, String?) {
             var schema: String?
             var others: [Substring] = []

@@ -69,8 +69,8 @@
             case .text(var text):
                 let start = arena.count
                 text.withUTF8 { PostgreSQLText.append(UnsafeRawBufferPointer($0), to: &arena) }
-                // If the parameter has another type, such as an array, the value is sent as
-                // zero-terminated text.
+                // For a parameter of another type, such as an array, the value is zero-terminated
+                // text.
                 places[index] = .bytes(start..<arena.count, isBinary: type == PostgreSQLType.text)
                 if type != PostgreSQLType.text { arena.append(0) }
             case .blob(let bytes):
@@ -103,7 +103,7 @@
         }
 
         private mutating func setBigEndian(_ number: some FixedWidthInteger & BitwiseCopyable, at index: Int) {
-            // If the previous value of the parameter has the same size, the number overwrites it.
+            // A number overwrites the previous value of its parameter if the sizes are equal.
             if case .bytes(let range, true) = places[index], range.count == number.bitWidth / 8 {
                 arena.withUnsafeMutableBytes {
                     $0.storeBytes(of: number.bigEndian, toByteOffset: range.lowerBound, as: type(of: number))
@@ -141,8 +141,8 @@
             for step in steps {
                 let field = record.layout.fields[Int(step.fieldIndex)]
                 let isNull = record.isNull(field)
-                // The number −1 marks a column that the statement omits. An UPDATE may omit indexed
-                // columns, and an index may contain only one of a reference's two columns.
+                // −1 marks a column that the statement omits, for example an indexed column of an
+                // UPDATE.
                 if step.column >= 0 {
                     let index = base + Int(step.column)
                     if isNull {
@@ -172,8 +172,8 @@
             return withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: count + 1) { pointers in
                 withUnsafeTemporaryAllocation(of: Int32.self, capacity: count * 2 + 1) { numbers in
                     arena.withUnsafeBytes { bytes in
-                        // libpq treats a value without an address as null. So an empty value gets
-                        // an address that libpq never reads.
+                        // libpq treats a value without an address as null, so an empty value gets
+                        // an address that is never read.
                         let empty = UnsafeRawPointer(pointers.baseAddress)
                         for (index, place) in places.enumerated() {
                             var (start, length, format) = (UnsafeRawPointer?.none, 0, Int32(1))

@@ -3,7 +3,6 @@
     internal import RoostJSONText
     internal import RoostSQL
 
-    /// Reads the output of EXPLAIN.
     enum PostgreSQLPlan {
         /// Returns the plan of a statement for any values of its parameters.
         static func plan(of sql: String, on connection: PostgreSQLConnection) throws(StoreError) -> SQLPlan {

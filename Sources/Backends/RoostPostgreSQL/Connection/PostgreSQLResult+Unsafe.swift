@@ -26,7 +26,6 @@
 
         var status: ExecStatusType { PQresultStatus(handle) }
 
-        /// The error, or nil if the command succeeded.
         var error: PostgreSQLError? {
             switch status {
             case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE, PGRES_NONFATAL_ERROR: break
@@ -40,7 +39,6 @@
             return PostgreSQLError(state: state, object: object)
         }
 
-        /// The number of rows that a command changed or returned.
         var changedRowCount: Int {
             guard var digit = PQcmdTuples(handle) else { return 0 }
             var count = 0

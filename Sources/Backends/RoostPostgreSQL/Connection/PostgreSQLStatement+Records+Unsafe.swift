@@ -40,9 +40,7 @@
             try parameters.set(record, version: version, columns: columns, at: position - 1)
         }
 
-        /// Adds the record of a row.
-        ///
-        /// - Returns: The error of a damaged or changed row; nil if the record was added.
+        /// Adds the record of a row, or returns the error of a damaged or changed row.
         private func append(
             _ values: PostgreSQLRow, to batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool
         ) -> StoreError? {
@@ -51,7 +49,7 @@
             }
             guard let number = values.integer(1), number >= 0, number < plan.entities.count,
                 let entity = plan.entities[Int(number)]
-            else { return plan.damaged(key: key, entity: nil, reason: "its entity is not one of the table's") }
+            else { return plan.damaged(key: key, entity: nil, reason: "its entity does not belong to the table") }
             guard let version = values.integer(2).flatMap({ UInt32(exactly: $0) }), key > 0 else {
                 return plan.damaged(
                     key: key, entity: entity.number, reason: "its key or version is invalid")
@@ -70,8 +68,7 @@
 
     /// The values of one row; valid as long as the result of the row.
     struct PostgreSQLRow {
-        // The struct does not retain the result, because reference counting takes longer than
-        // reading a value.
+        // Retaining the result would take longer than reading a value.
         private let handle: OpaquePointer
         private let types: UnsafeBufferPointer<Oid>
         private let row: Int32
@@ -93,7 +90,6 @@
         /// Returns the integer in a column, or nil for another value.
         func integer(_ column: Int32) -> Int64? { bytes(column).flatMap { integer($0, column: column) } }
 
-        /// Returns the integer of a column from its bytes.
         func integer(_ bytes: UnsafeRawBufferPointer, column: Int32) -> Int64? {
             type(column) == PostgreSQLType.int8
                 ? bytes.bigEndian(as: Int64.self) : PostgreSQLResult.integer(bytes, type: type(column))
@@ -123,7 +119,6 @@
             (base, byteCount) = (memory, larger)
         }
 
-        /// Builds the record of a row.
         func build(
             _ row: PostgreSQLRow, entity: SQLReadPlan.Entity, plan: SQLReadPlan, key: Int64, version: UInt32,
             accepting: Bool
@@ -179,7 +174,7 @@
 
         /// Completes the record in the memory with its version and checksum.
         ///
-        /// Unless `accepting` is true, returns `changed` if the stored checksum differs.
+        /// Returns `changed` if the stored checksum differs and `accepting` is false.
         private func finished(
             _ length: Int, row: PostgreSQLRow, plan: SQLReadPlan, key: Int64, version: UInt32, accepting: Bool
         ) -> End {
@@ -211,9 +206,7 @@
             base.storeBytes(of: number.littleEndian, toByteOffset: offset, as: type(of: number))
         }
 
-        /// Stores a value of fixed size.
-        ///
-        /// Returns the reason if the value is damaged, otherwise nil.
+        /// Stores a value of fixed size, or returns the reason if the value is damaged.
         private func store(
             _ bytes: UnsafeRawBufferPointer, step: SQLStep, row: PostgreSQLRow, plan: SQLReadPlan
         ) -> StaticString? {

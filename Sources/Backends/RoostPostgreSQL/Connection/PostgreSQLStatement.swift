@@ -6,12 +6,9 @@
     /// A statement that was prepared on the server, in the session of one connection.
     final class PostgreSQLPrepared {
         let name: String
-        /// The name with a zero at its end.
         let nameBytes: ContiguousArray<CChar>
         let parameterTypes: [Oid]
-        /// The number of the latest request for this statement.
-        ///
-        /// The connection numbers the requests for all statements in order.
+        /// The number of the latest request for this statement; the connection counts all requests.
         var lastUse = 0
 
         init(name: String, parameterTypes: [Oid]) {
@@ -61,9 +58,7 @@
             (result, row) = (nil, -1)
         }
 
-        /// Returns the result and its current row.
-        ///
-        /// Throws `internalInconsistency` without a current row.
+        /// Returns the result and its current row; throws `internalInconsistency` without a row.
         final func current() throws(StoreError) -> (result: PostgreSQLResult, row: Int32) {
             guard let result, row >= 0, row < result.rowCount else {
                 throw StoreError(.internalInconsistency, "A statement on '\(connection.name)' has no current row.")

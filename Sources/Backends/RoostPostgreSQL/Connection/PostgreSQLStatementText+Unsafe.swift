@@ -1,10 +1,10 @@
 #if PostgreSQL
     internal import Foundation
 
-    /// The text of a statement as the key of a dictionary.
+    /// The text of a statement as the key of a dictionary, compared by bytes.
     ///
-    /// Texts are equal if their bytes are. Each commit looks up several texts, so only the
-    /// beginning and the end of a long text are hashed. These parts contain the names of tables.
+    /// Each commit looks up several texts, so only the beginning and the end of a long text are
+    /// hashed. These parts contain the names of tables.
     struct PostgreSQLStatementText: Hashable {
         private static let partByteCount = 96
 

@@ -2,22 +2,19 @@
     internal import RoostCore
 
     extension PostgreSQLResult {
-        /// Reads a sum in binary format, and returns it modulo 2⁶⁴, or nil if the value is null or
-        /// missing.
+        /// Returns a sum in binary format modulo 2⁶⁴, or nil if the value is null or missing.
         func sum(_ row: Int32, column: Int32) -> Int64? {
             guard row < rowCount, column < columnCount, !isNull(row, column: column) else { return nil }
             return PostgreSQLSum.wrapping(binary: bytes(row, column: column))
         }
     }
 
-    /// Functions that read sums of 64-bit integers.
-    ///
-    /// The server returns such a sum as a decimal number (NUMERIC).
+    /// Functions that read sums of 64-bit integers, which the server returns as NUMERIC.
     enum PostgreSQLSum {
-        /// Reads a sum in binary format, and returns it modulo 2⁶⁴, or nil for invalid bytes.
+        /// Returns a sum in binary format modulo 2⁶⁴, or nil for invalid bytes.
         ///
-        /// The format is: the number of digits to base 10 000, the weight of the first digit, the
-        /// sign, the number of decimal places, and the digits. Each part has 2 bytes. Zero digits
+        /// The format consists of parts of 2 bytes: the number of digits to base 10 000, the weight
+        /// of the first digit, the sign, the number of decimal places, and the digits. Zero digits
         /// at the end are omitted.
         static func wrapping(binary bytes: UnsafeRawBufferPointer) -> Int64? {
             func part(_ index: Int) -> UInt16? {
@@ -29,8 +26,8 @@
             else { return nil }
             guard digitCount > 0 else { return 0 }
             let weight = Int(Int16(bitPattern: first))
-            // The server adds one number for each of at most 32 writer places. Such a sum has at
-            // most six digits to base 10 000.
+            // A sum of one number for each of at most 32 writer places has at most six digits to
+            // base 10 000.
             guard (0..<8).contains(weight), digitCount <= weight + 1 else { return nil }
             var sum: Int64 = 0
             for index in 0...weight {
@@ -41,7 +38,7 @@
             return sign == 0 ? sum : 0 &- sum
         }
 
-        /// Reads a sum from decimal digits, and returns it modulo 2⁶⁴, or nil for other text.
+        /// Returns a sum in decimal digits modulo 2⁶⁴, or nil for other text.
         static func wrapping(text: String) -> Int64? {
             let isNegative = text.utf8.first == UInt8(ascii: "-")
             let digits = text.utf8.dropFirst(isNegative ? 1 : 0)

@@ -4,12 +4,9 @@
     /// Texts in PostgreSQL cannot contain U+0000. U+0000 is stored as U+0001 U+0001, and U+0001 as
     /// U+0001 U+0002. Escaping preserves order, equality and prefixes.
     enum PostgreSQLText {
-        /// Returns whether a text has a character that must be escaped.
         static func needsEscape(_ bytes: UnsafeRawBufferPointer) -> Bool { scan(bytes).hasLow }
 
         /// Returns whether any byte is less than 2, and whether all bytes are ASCII.
-        ///
-        /// The method reads words of eight bytes. The last word can overlap the previous word.
         static func scan(_ bytes: UnsafeRawBufferPointer) -> (hasLow: Bool, isASCII: Bool) {
             let high: UInt64 = 0x8080_8080_8080_8080
             var (low, bits): (UInt64, UInt64) = (0, 0)
@@ -35,7 +32,6 @@
             return (low & high != 0, bits & high == 0)
         }
 
-        /// Appends the escaped form of a text.
         static func append(_ bytes: UnsafeRawBufferPointer, to form: inout [UInt8]) {
             guard needsEscape(bytes) else { return form.append(contentsOf: bytes) }
             for byte in bytes {

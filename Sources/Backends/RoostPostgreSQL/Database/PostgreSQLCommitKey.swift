@@ -6,9 +6,9 @@
     /// A key that shows, after the server's answer was lost, whether a commit took place.
     ///
     /// Each commit inserts a new key in its transaction. If the answer is lost, the store inserts
-    /// the same key in a second transaction, which waits for the end of the first transaction. If
-    /// the first transaction was committed, the second transaction finds the key. If not, the
-    /// inserted key keeps the first transaction from committing later.
+    /// the same key in a second transaction, which waits for the end of the first. If the first was
+    /// committed, the second finds the key. If not, the inserted key keeps the first from
+    /// committing later.
     struct PostgreSQLCommitKey {
         static let table = "_roost_commits"
         static let creation =
@@ -33,7 +33,6 @@
             self.bytes = bytes
         }
 
-        /// The INSERT statement for this key.
         var insertion: String { "INSERT INTO \(Self.table) (id) VALUES ('\(digits)')" }
 
         private var digits: String {
@@ -42,16 +41,14 @@
 
         /// Inserts the key and commits, without waiting between the statements.
         ///
-        /// - Parameters:
-        ///   - connection: The connection with the transaction.
-        ///   - what: The action, for messages.
-        ///   - fence: A statement that fails if the transaction must not be committed.
+        /// The statement `fence` fails if the transaction must not be committed.
+        ///
         /// - Throws: Errors of the database. Unless the connection was lost or timed out, nothing
         ///   was written.
         func commit(
             _ connection: PostgreSQLConnection, what: String, fencedBy fence: String? = nil
         ) throws(StoreError) {
-            // Some connections serve only one transaction, so nothing is prepared in the first transaction.
+            // Nothing is prepared in the first transaction, which may be the connection's only one.
             guard connection.transactionCount > 1 else {
                 try connection.query(
                     [insertion, fence, "COMMIT"].compactMap(\.self).joined(separator: "; "), what: what)
@@ -63,19 +60,15 @@
 
         private var condition: String { "id = '\(digits)'" }
 
-        /// The INSERT statement of the second transaction, which adds the key unless the commit added it.
+        /// The INSERT statement of the second transaction.
         private var fence: String {
             "INSERT INTO \(Self.table) (id, is_fence) VALUES ('\(digits)', TRUE) ON CONFLICT DO NOTHING"
         }
 
         /// Finds out whether the commit took place, and throws if it did not.
         ///
-        /// - Parameters:
-        ///   - error: The error of the commit.
-        ///   - location: The store.
-        ///   - settings: The settings of the store, with the time limit.
         /// - Throws: `error` with a longer message and possibly another code, if nothing was
-        ///   written; `outcomeUnknown` if the outcome cannot be determined within the time limit.
+        ///   written; `outcomeUnknown` after the time limit of the settings.
         func resolve(
             after error: StoreError, location: PostgreSQLLocation, settings: PostgreSQLSettings
         ) throws(StoreError) {
@@ -100,18 +93,16 @@
                 code: .outcomeUnknown)
         }
 
-        /// Returns whether the commit took place.
-        ///
-        /// If the commit did not take place, keeps it from taking place later.
+        /// Returns whether the commit took place; if not, keeps it from taking place later.
         private func ask(
             _ location: PostgreSQLLocation, settings: PostgreSQLSettings
         ) throws(StoreError) -> Bool {
             let connection = try PostgreSQLConnection(location, settings: settings)
             defer { connection.close() }
             try connection.query("SET lock_timeout = \(settings.lockTimeout)")
-            // The column `is_fence` is false if the commit inserted the row, and true if this or an
-            // earlier call of this method did. In the portable profile, this INSERT fails if it
-            // waited for the commit's row, and the caller then calls this method again.
+            // The column `is_fence` is false if the commit inserted the row, and otherwise true. In
+            // the portable profile, this INSERT fails if it waited for the commit's row. Then the
+            // caller repeats it.
             try connection.query(fence)
             let result = try connection.query("SELECT is_fence FROM \(Self.table) WHERE \(condition)")
             switch result.text(0, column: 0) {

@@ -12,10 +12,9 @@
 
         /// Begins a transaction in which new tables are created in another schema.
         ///
-        /// If a table is dropped or renamed, this store's own snapshots cannot read it until the
-        /// transaction ends. So the old tables remain until ``finishRebuilding(_:to:on:)``. The
-        /// table of tallies is replaced as well. So a program that has lost its lock notices the
-        /// change (``PostgreSQLIncarnation``).
+        /// Until the transaction ends, this store's snapshots could not read a dropped or renamed
+        /// table. So the old tables remain until ``finishRebuilding(_:to:on:)``. The table of
+        /// tallies is replaced too, so that a program that has lost its lock notices the change.
         ///
         /// Returns nil if a needed name is in use or too long, or if the server's table of locks is
         /// too small.
@@ -27,8 +26,8 @@
                 })
             else { return nil }
             do throws(StoreError) {
-                // Without this lock, a program that has lost its own lock could lock a row of the
-                // table. Then the table could not be dropped.
+                // Otherwise, a program that has lost its lock could lock a row. Then the table
+                // could not be dropped.
                 try connection.query("LOCK TABLE \(Self.tallies) IN EXCLUSIVE MODE")
                 // Fails early if objects of other programs depend on the old tables.
                 try connection.query("SAVEPOINT dropping")
@@ -79,10 +78,8 @@
 
         /// Drops the old tables and indexes, and the table of tallies.
         ///
-        /// - Parameters:
-        ///   - difference: The difference of the schemas.
-        ///   - renamesIndexes: Whether the indexes have the names of ``droppedIndex(_:)``.
-        ///   - connection: The connection of the transaction.
+        /// If `renamesIndexes` is true, the indexes have the names of ``droppedIndex(_:)``.
+        ///
         /// - Throws: `notAStore` if an object of another program depends on a table or an index.
         private func drop(
             _ difference: SQLSchemaDifference, renamesIndexes: Bool = false, on connection: PostgreSQLConnection
@@ -103,9 +100,8 @@
         /// Returns the temporary name of an index that is dropped before the commit.
         private func droppedIndex(_ number: Int) -> String { "_roost_dropped_\(number)" }
 
-        /// Returns whether every needed name is free, or will be free after the drops.
-        ///
-        /// Also returns false if the temporary schema name would be too long.
+        /// Returns whether the needed names will be free and the temporary schema name is short
+        /// enough.
         private func areFree(
             _ difference: SQLSchemaDifference, on connection: PostgreSQLConnection
         ) throws(StoreError) -> Bool {

@@ -13,7 +13,6 @@
             var keepsWriters = true
             /// A bit set of the writer places that running transactions of this store try first.
             var firstPlaces: UInt64 = 0
-            /// The number of running transactions.
             var userCount = 0
             var isClosed = false
             /// Whether a transaction of this store has the lock exclusively; see
@@ -27,25 +26,20 @@
 
         /// The maximum number of idle connections of each kind.
         private static let mostIdle = 16
-        /// The maximum pause before a transaction begins again, in microseconds.
+        /// The maximum pause before a transaction begins again.
         private static let longestPauseMicroseconds: UInt32 = 64_000
         /// The maximum time for releasing locks before sessions are closed.
         private static let releaseTime = Duration.seconds(1)
-        /// The number of commits after which old commit keys are removed.
         static let commitsPerSweep = 4096
-        /// The statement that begins a transaction that reads.
         private static let beginReadingSQL = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
         let location: PostgreSQLLocation
         let settings: PostgreSQLSettings
-        /// The identity of the opened store.
         private let incarnation: PostgreSQLIncarnation
-        /// The statement that begins a transaction that writes.
         private let beginWritingSQL: String
-        /// The statements that lock the store for a transaction and for a session; nil if the store
-        /// has a lease instead.
+        /// The statements that lock the store for a transaction and for a session; nil with a
+        /// lease.
         private let lockSQL: (transaction: String, session: String)?
-        /// The clock of the lease; nil if the store uses a lock.
         private let leaseClock: PostgreSQLLeaseClock?
         private let signal: PostgreSQLSignal
         private let readers: DispatchSemaphore
@@ -56,7 +50,6 @@
         var name: String { location.name }
         var commitSignal: (any CommitSignal)? { signal }
 
-        /// Creates a database for a store that was locked and examined.
         init(
             _ location: PostgreSQLLocation, lock: PostgreSQLStoreLock, incarnation: PostgreSQLIncarnation
         ) throws(StoreError) {
@@ -92,8 +85,8 @@
             let what = "Sharing a snapshot of"
             // The server exports no view of a transaction with a savepoint.
             try connection.releaseSavepoint()
-            // An error would end the transaction, so a query first checks that the function exists
-            // and may be called.
+            // An error would end the transaction, so a query first checks that the function may be
+            // called.
             let canExport =
                 "SELECT has_function_privilege(to_regprocedure('pg_catalog.pg_export_snapshot()')::oid, 'EXECUTE')"
             guard try connection.query(canExport, what: what).text(0, column: 0) == "t" else { return nil }
@@ -127,19 +120,18 @@
         /// Begins a transaction that writes while no other program has the store open or can open
         /// it.
         ///
-        /// During this transaction, other transactions of this store can only read. The exclusive
-        /// lock ends with the transaction, and the caller then closes the store. The transaction
-        /// gets a new connection, because a pooled connection could have prepared statements for
-        /// the old tables.
+        /// Meanwhile, other transactions of this store can only read. The exclusive lock ends with
+        /// the transaction, and the caller then closes the store. The connection is new, because a
+        /// pooled connection could have prepared statements for the old tables.
         ///
-        /// - Parameter isPossible: A closure that returns whether to take the lock.
-        /// - Returns: The connection; nil if `isPossible` returned false.
+        /// Returns nil if `isPossible` returned false.
+        ///
         /// - Throws: `busy` if another program has the store open, or if a transaction writes.
         func beginWritingAlone(
             if isPossible: (PostgreSQLConnection) throws(StoreError) -> Bool
         ) throws(StoreError) -> PostgreSQLConnection? {
-            // The sessions of idle connections for writing hold the shared lock, which would prevent
-            // the exclusive lock.
+            // Idle sessions for writing hold the shared lock, which would prevent the exclusive
+            // lock.
             let used = state.withLock { state in
                 defer { (state.idleWriters, state.keepsWriters) = ([], false) }
                 return state.idleWriters
@@ -165,8 +157,6 @@
 
         /// Returns whether an error is a deadlock, a serialization failure, or a conflict with
         /// another writer over a unique value, a key or a link.
-        ///
-        /// In the portable profile, also returns true if the server has no memory for more locks.
         func isTransient(_ error: StoreError) -> Bool {
             // Errors with other codes may come from `PostgreSQLCommitKey.resolve`. Their underlying
             // error does not show whether the commit failed.
@@ -188,8 +178,7 @@
             } catch {
                 let cause = error.underlying as? PostgreSQLError
                 if cause?.state == Self.fenceState { throw .postgreSQLStoreReplaced(name, underlying: error) }
-                // Only an answer of the server proves that nothing was written. Without an answer,
-                // the commit may have taken place, for example if the lease ends during the wait.
+                // Only an answer of the server proves that nothing was written.
                 if let cause, !cause.isConnectionLoss, error.code != .timedOut { throw error }
                 connection.close()
                 try key.resolve(after: error, location: location, settings: settings)
@@ -201,10 +190,10 @@
         /// causes.
         private static let fenceState = "22012"
 
-        /// The statement that makes a commit fail if another store has taken the schema's name; nil
-        /// if the store has a lock.
+        /// The statement that makes a commit fail if another store has taken the schema's name.
         ///
-        /// Without a lock, the names in a statement may refer to the tables of another store.
+        /// It is nil with a lock. Without a lock, the names in a statement may refer to another
+        /// store.
         private var fenceSQL: String? {
             guard leaseClock != nil else { return nil }
             return
@@ -215,8 +204,8 @@
 
         /// Removes old keys of commits from time to time.
         ///
-        /// - Parameter connection: The connection of the latest commit. The removal uses it because
-        ///   a program that commits on one thread has no other connection for writing.
+        /// The connection of the commit is used, because a program that commits on one thread has
+        /// no other for writing.
         private func sweepIfDue(on connection: PostgreSQLConnection) {
             guard connection.isIdle else { return }
             let isDue = state.withLock { state in
@@ -226,13 +215,12 @@
                 return true
             }
             guard isDue else { return }
-            // The commit is already durable. If the removal fails, a later commit repeats it.
+            // The commit is already durable, and a later one repeats a failed removal.
             _ = try? connection.query(PostgreSQLCommitKey.sweep)
         }
 
         // MARK: Connections
 
-        /// The purpose of a transaction.
         private enum Purpose: Equatable {
             case reading
             /// Reading the view that another transaction exported under a name.
@@ -253,7 +241,6 @@
             }
         }
 
-        /// Takes a connection and begins a transaction on it.
         private func begin(
             _ purpose: Purpose
         ) throws(StoreError) -> (connection: PostgreSQLConnection, row: PostgreSQLIncarnation.Row) {
@@ -261,8 +248,8 @@
             let places = isReading ? readers : writers
             try enter()
             var timeout = DispatchTime.now() + .milliseconds(Int(min(settings.timeoutSeconds * 1000, 1e9)))
-            // The reader that exported the view may hold the last connection while it waits for
-            // this call. So this call must not wait.
+            // The reader that exported the view may hold the last connection, so this call must not
+            // wait.
             if case .readingView = purpose { timeout = .now() }
             guard places.wait(timeout: timeout) == .success else {
                 leave()
@@ -275,14 +262,15 @@
             }
             let place = isReading ? nil : takeFirstPlace()
             do throws(StoreError) {
-                // A transaction that writes alone takes no pooled connection. The pool may contain
-                // connections again, because other commits may have ended after it was emptied.
+                // A transaction that writes alone takes no pooled connection. Other commits may
+                // have refilled the pool after it was emptied.
                 while purpose != .writingAlone, let pooled = takeIdle(isReading: isReading) {
                     do throws(StoreError) {
                         pooled.firstPlace = place ?? 0
                         return (pooled, try begin(purpose, on: pooled))
                     } catch {
-                        // If the server ended the connection while it was idle, another connection is tried.
+                        // The server may have ended the connection while it was idle. Then another
+                        // is tried.
                         guard (error.underlying as? PostgreSQLError)?.isConnectionLoss == true else { throw error }
                         try state.withLock({ $0.lock })?.renewIfLost()
                     }
@@ -298,10 +286,7 @@
             }
         }
 
-        /// Begins a transaction.
-        ///
-        /// - Returns: The row of the transaction's writer place, or of any place if the transaction
-        ///   has none.
+        /// Begins a transaction, and returns the row of its writer place, or of any place.
         private func begin(
             _ purpose: Purpose, on connection: PostgreSQLConnection
         ) throws(StoreError) -> PostgreSQLIncarnation.Row {
@@ -334,23 +319,23 @@
             let what = "Beginning a transaction on"
             connection.transactionCount += 1
             // `lock` is nil if no lock was requested, and false if the lock was not available. The
-            // lock prevents the removal or renaming of the store during the transaction. But the
-            // lock that was taken at opening may have been lost earlier, and another store may have
-            // the name now. So the row is compared with the identity of the opened store.
+            // lock prevents the removal or renaming of the store. But the lock from the opening may
+            // have been lost, and another store may have the name. So the row is compared with
+            // `incarnation`.
             let lock: Bool?
             var row: PostgreSQLIncarnation.Row?
             // Statements can be cancelled only in a task, so a savepoint is needed only there.
             let savepoint = purpose.isReading && PostgreSQLConnection.isInTask ? PostgreSQLView.setSavepoint : nil
             let isFirst = connection.transactionCount == 1
             if isFirst { try connection.query("SET lock_timeout = \(settings.lockTimeout)", what: what) }
-            // In the portable profile, the sum is read in a separate transaction. Every commit
-            // writes at least one of the summed rows. So a transaction that reads all of these rows
-            // would conflict with every commit.
+            // Every commit writes one of the rows that the sum needs. In the portable profile,
+            // reading these rows here would conflict with every commit, so a separate transaction
+            // reads the sum.
             let sum =
                 isPortable && purpose == .writingBesideOthers
                 ? try generationSum(on: connection, isFirst: isFirst) : nil
-            // Nothing is prepared for the first transaction, because the connection may be used only
-            // once. The statement for a view is not prepared, because each view has another name.
+            // Nothing is prepared for the first transaction, which may be the only one, or for a
+            // view, whose name is never used again.
             var isPrepared = !isFirst
             if case .readingView = purpose { isPrepared = false }
             // A session that writes keeps the lock for its later transactions.
@@ -374,22 +359,21 @@
             if purpose.isReading { connection.view = PostgreSQLView(hasSavepoint: savepoint != nil) }
             if let sum { row?.generationSum = sum }
             if !purpose.isReading, let lock { connection.storeLock = lock ? .held : .none }
-            // If one transaction of this store has the lock exclusively, the other transactions of
-            // the store cannot take it. But the lock protects them too.
+            // While one transaction of this store has the exclusive lock, the others cannot take
+            // the lock. But it protects them too.
             let isLocked = lock != false || state.withLock { $0.isAlone }
             if isLocked, purpose == .writingBesideOthers, row == nil, !isPortable {
                 row = try waitForPlace(on: connection)
             }
             if isLocked, row == nil, !isPortable {
-                // Another table may have taken the name since the view began. The view shows none
-                // of that table's rows.
+                // Another table may have taken the name since the view began. The view lacks its
+                // rows.
                 let found = try connection.query(PostgreSQLIncarnation.tableNumber, what: what).text(0, column: 0)
                 guard found == String(incarnation.tableNumber) else { throw .postgreSQLStoreReplaced(name) }
             }
             return try incarnation.require(row, isLocked: isLocked, name: name)
         }
 
-        /// Returns the statement that begins a transaction, and the query for the row of its place.
         private func statements(
             _ purpose: Purpose, on connection: PostgreSQLConnection
         ) throws(StoreError) -> (begin: String, row: String) {
@@ -401,8 +385,7 @@
                     "\(Self.beginReadingSQL); SET TRANSACTION SNAPSHOT \(try connection.literal(view))",
                     PostgreSQLIncarnation.selectAny
                 )
-            // The UPDATE fails if the transaction waited for its place. Without the UPDATE, the
-            // transaction would continue with an old state.
+            // Without the UPDATE, a transaction that waited for its place would use an old state.
             case .writing where isPortable, .writingAlone where isPortable:
                 return (beginWritingSQL, PostgreSQLIncarnation.update())
             case .writingBesideOthers where isPortable:
@@ -416,7 +399,6 @@
             }
         }
 
-        /// Reads the sum that forms the generation, in a separate transaction.
         private func generationSum(
             on connection: PostgreSQLConnection, isFirst: Bool
         ) throws(StoreError) -> Int64? {
@@ -428,9 +410,8 @@
             return try connection.query(sql, what: what).text(0, column: 0).flatMap { PostgreSQLSum.wrapping(text: $0) }
         }
 
-        /// Waits until any writer place is free, and locks its row.
+        /// Waits until any writer place is free, and locks its row; returns nil if no place exists.
         ///
-        /// - Returns: The row of the place; nil if the store has no places.
         /// - Throws: `busy` after the timeout.
         private func waitForPlace(
             on connection: PostgreSQLConnection
@@ -446,10 +427,9 @@
             let any = try connection.query(PostgreSQLIncarnation.selectAny, what: what)
             guard PostgreSQLIncarnation.Row(text: any) != nil else { return nil }
             throw StoreError(
-                .busy, "All places for writers of '\(name)' are used by other commits or by a load; try again.")
+                .busy, "Cannot write to '\(name)': a load or too many other commits are running. Try again.")
         }
 
-        /// Ends a transaction, and keeps the connection for later use or closes it.
         private func end(_ connection: any SQLConnection, isReading: Bool) {
             if let connection = connection as? PostgreSQLConnection {
                 connection.abandonWork()
@@ -493,7 +473,7 @@
         /// Returns the lowest place that no other transaction of this store tries first.
         ///
         /// So concurrent writers of one program first try different places. A single writer always
-        /// tries the same place first, and adds its changes to the tallies of that place.
+        /// adds its changes to the tallies of one place.
         private func takeFirstPlace() -> Int {
             state.withLock { state in
                 let place = (~state.firstPlaces).trailingZeroBitCount

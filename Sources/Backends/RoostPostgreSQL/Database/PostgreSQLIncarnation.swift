@@ -4,7 +4,7 @@
 
     /// The identity of an opened store.
     ///
-    /// A later store with the same name has another identity. It may have the same UUID, because a
+    /// A later store with this name has another identity, but may have the same UUID, because a
     /// conversion or migration keeps the UUID.
     struct PostgreSQLIncarnation: Sendable {
         let uuid: StoreUUID
@@ -17,15 +17,12 @@
             "sum, tableoid::bigint, (SELECT value FROM _roost_metadata WHERE name = 'formatVersion'), place"
         private static let rows = "FROM _roost_tallies WHERE kind = 'generation' AND number = 0"
 
-        /// The SELECT statement of the rows that a transaction reads first, one for each writer
-        /// place.
+        /// The SELECT statement of the rows that a transaction reads first.
         static let select = "SELECT \(columns) \(rows)"
-        /// The statement ``select`` for any one row.
         static let selectAny = "\(select) LIMIT 1"
         /// The SELECT statement of the sum that forms the generation, as a decimal number.
         static let sum = "SELECT SUM(count) \(rows)"
 
-        /// The SELECT statement of ``tableNumber``.
         static let tableNumber = "SELECT '_roost_tallies'::regclass::oid::bigint"
 
         /// Returns the SELECT statement that locks the row of the first free place from `place` on.
@@ -35,8 +32,7 @@
             "SELECT \(columns), (\(sum)) \(rows) AND place >= \(place) ORDER BY place LIMIT 1 FOR UPDATE SKIP LOCKED"
         }
 
-        /// Returns an UPDATE statement that writes the row of one place, or of each place, but
-        /// changes no value.
+        /// Returns an UPDATE of the row of one place, or of each place, that changes no value.
         ///
         /// Its result has the columns of ``select``.
         static func update(place: Int? = nil) -> String {
@@ -76,9 +72,8 @@
             }
         }
 
-        /// Throws unless a transaction has the lock of this store and uses its tables.
+        /// Returns `row` if a transaction has the lock of this store and uses its tables.
         ///
-        /// - Returns: The row.
         /// - Throws: `busy` without the lock; `storeReplaced` if the row belongs to another store,
         ///   or if the history was turned on or off; `corrupted` without a row.
         func require(_ row: Row?, isLocked: Bool, name: String) throws(StoreError) -> Row {
@@ -100,11 +95,10 @@
     }
 
     extension StoreError {
-        /// Returns the error of a store whose name now refers to other tables or another history.
         static func postgreSQLStoreReplaced(_ name: String, underlying: StoreError? = nil) -> StoreError {
             StoreError(
                 .storeReplaced,
-                "Another store has the name '\(name)' now, or its history was turned on or off; close the store and open it again.",
+                "'\(name)' was replaced by another store, or the history of this store was turned on or off. Close the store and open it again.",
                 underlying: underlying)
         }
     }

@@ -6,17 +6,14 @@
     /// A row that marks a store as open, on a server without advisory locks.
     ///
     /// A lease expires unless the program extends it. To remove or rename a store, or to turn its
-    /// history on or off, a program takes an exclusive lease. Other programs cannot open the store
-    /// then.
+    /// history on or off, a program takes an exclusive lease, which keeps others from opening it.
     struct PostgreSQLLease: Sendable {
         static let table = "_roost_openings"
         static let creation =
             "CREATE TABLE \(table) (id UUID NOT NULL PRIMARY KEY, until TIMESTAMP WITH TIME ZONE NOT NULL, is_alone BOOLEAN NOT NULL)"
         /// The duration of a shared lease, in seconds.
         static let seconds = 20
-        /// The duration of an exclusive lease, in seconds.
-        ///
-        /// An exclusive lease is never extended.
+        /// The duration of an exclusive lease, which is never extended, in seconds.
         static let secondsAlone = 30
         /// The time between two extensions of a lease.
         static let pause = DispatchTimeInterval.seconds(5)
@@ -25,12 +22,10 @@
         /// The maximum wait for a connection or an answer when a lease is extended or released.
         static let timeout = Duration.seconds(3)
 
-        /// Returns whether a schema has the table of leases.
         static func exists(in schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> Bool {
             try PostgreSQLCatalog.tables(of: schema, on: connection).contains(table)
         }
 
-        /// The table in the schema of the store.
         private let table: String
         private let id = UUID()
         private let storeName: String
@@ -47,11 +42,9 @@
 
         /// Takes the lease, or changes it between shared and exclusive.
         ///
-        /// - Parameters:
-        ///   - isAlone: Whether the lease is exclusive.
-        ///   - timeout: The maximum time to wait for the end of other leases.
-        ///   - connection: A connection without a transaction.
-        /// - Returns: The time at which the successful attempt began.
+        /// The connection must have no transaction. The timeout limits the wait for other leases.
+        /// Returns the time at which the successful attempt began.
+        ///
         /// - Throws: `busy` if another lease prevents this until the timeout.
         @discardableResult
         func take(
@@ -95,18 +88,15 @@
             }
         }
 
-        /// Extends the lease.
+        /// Extends the lease, and returns whether it still existed.
         ///
-        /// - Returns: Whether the lease still existed. If not, another program found it expired,
-        ///   and the store may have been replaced.
+        /// If not, another program found it expired, and the store may have been replaced.
         func renew(on connection: PostgreSQLConnection) throws(StoreError) -> Bool {
             try connection.query("UPDATE \(table) SET until = \(end(alone: false)) WHERE id = '\(id)'")
             return connection.changedRowCount == 1
         }
 
-        /// Releases the lease.
-        ///
-        /// `schema` is the current schema of the store if the store was renamed.
+        /// Releases the lease; `schema` is the current schema of a renamed store.
         func giveBack(in schema: String? = nil, on connection: PostgreSQLConnection) throws(StoreError) {
             var table = table
             if let schema { table = "\(try connection.identifier(schema)).\(Self.table)" }
@@ -116,10 +106,10 @@
         }
     }
 
-    /// A local clock that shows whether a lease may have ended.
+    /// A local clock that shows whether a lease may have ended, for example while the program was
+    /// suspended.
     ///
-    /// For example, the lease may have ended while the program was suspended. Then another program
-    /// may have replaced the store.
+    /// Then another program may have replaced the store.
     final class PostgreSQLLeaseClock: Sendable {
         /// The time after a renewal in which no other program can find the lease expired.
         ///
@@ -128,19 +118,14 @@
 
         private let lastRenewal: Mutex<ContinuousClock.Instant?>
 
-        /// Starts the clock at the time when the statement that took the lease was sent.
         init(_ sent: ContinuousClock.Instant) { lastRenewal = Mutex(sent) }
 
         /// Records a renewal that was sent at the given time.
         func renew(_ sent: ContinuousClock.Instant) { lastRenewal.withLock { if $0 != nil { $0 = sent } } }
 
-        /// Records that another program found the lease expired.
         func end() { lastRenewal.withLock { $0 = nil } }
 
-        /// Throws unless the lease is valid.
-        ///
-        /// - Throws: `storeReplaced` after another program found the lease expired; `busy` while
-        ///   the latest confirmed renewal is too old.
+        /// Throws `storeReplaced` if the lease ended, and `busy` if the last renewal is too old.
         func requireCounting(_ name: String) throws(StoreError) {
             let last = lastRenewal.withLock { $0 }
             guard let last else {
@@ -157,7 +142,6 @@
     }
 
     extension PostgreSQLConnection {
-        /// The maximum number of repetitions of a short transaction.
         private static let mostAttempts = 50
 
         /// Runs `body` in a transaction, and repeats it after a conflict with concurrent writers.

@@ -5,15 +5,14 @@
 
     /// The NOTIFY signal of an open store on a server.
     ///
-    /// All open instances of a store have the same ``id`` if the names and ports of their locations
-    /// are equal.
+    /// All open instances of a store have the same ``id`` if their locations have equal names and
+    /// ports.
     ///
     /// The signal is sent after a commit, in a separate transaction, because transactions that
     /// notify wait for each other until they are durable. If a notification is lost, watchers find
     /// the commit with their next check.
     final class PostgreSQLSignal: CommitSignal {
         private struct State {
-            /// Whether a notification is being sent.
             var isSending = false
             /// Whether a commit followed the start of the last notification.
             var isDue = false
@@ -23,13 +22,9 @@
         private let location: PostgreSQLLocation
         private let settings: PostgreSQLSettings
         private let channel: String
-        /// The lock of the store.
-        ///
-        /// The session of the lock sends the notifications.
+        /// The lock of the store, whose session sends the notifications.
         private let lock: PostgreSQLStoreLock
-        /// Whether the profile has notifications.
-        ///
-        /// If not, watchers check every second.
+        /// Whether the profile has notifications; if not, watchers check every second.
         private var notifies: Bool { settings.profile == .postgresql }
         private let state = Mutex(State())
         private let queue = DispatchQueue(label: "roost notifier")
@@ -39,13 +34,11 @@
             lock: PostgreSQLStoreLock
         ) {
             (self.location, self.settings, self.lock) = (location, settings, lock)
-            // A copy of a store on another server of the same host has the same name and UUID, but
-            // another port.
+            // A copy of a store on another server of the same host differs only in the port.
             let port = location.parameters.first { $0.key == "port" }?.value ?? ""
             let number = UInt64(bitPattern: PostgreSQLTextHash.value("\(location.name) \(port) \(uuid)"))
             id = CommitSignalID(device: .max, inode: number)
-            // The channel depends on the schema, because copies of a store have the same UUID. It
-            // depends on the UUID, because another store can have the same schema name.
+            // Copies of a store share its UUID, and another store can have its schema name.
             channel =
                 "roost_" + String(UInt64(bitPattern: PostgreSQLTextHash.value("\(location.schema) \(uuid)")), radix: 16)
         }
@@ -55,7 +48,7 @@
 
         /// The minimum time between two notifications.
         ///
-        /// Notifications are limited, because each takes a third of the time of a small commit.
+        /// Each takes a third of the time of a small commit.
         private static let pauseMicroseconds: UInt32 = 10_000
 
         /// Sends NOTIFY at once, or after a pause if another NOTIFY was just sent.
@@ -88,7 +81,7 @@
             }
             do throws(StoreError) { try notify() } catch {
                 // The session may have ended. If it cannot be renewed, watchers find the commit
-                // with their next check.
+                // later.
                 guard (try? lock.renewIfLost()) != nil else { return }
                 _ = try? notify()
             }
@@ -109,8 +102,7 @@
             do throws(SystemFailure) {
                 try SystemThread.start("roost listener", stackByteCount: 1 << 20) { [weak observation] in
                     while observation != nil {
-                        // While `listen` has no connection, the watcher still checks for commits
-                        // every second.
+                        // Without a connection, the watcher still checks for commits every second.
                         _ = try? Self.listen(
                             location, settings: settings, channel: channel, isWanted: { observation != nil }, body)
                         usleep(500_000)
@@ -131,7 +123,7 @@
             let connection = try PostgreSQLConnection(location, settings: settings)
             defer { connection.close() }
             try connection.query("LISTEN \(channel)")
-            // Reports commits that took place while no connection was listening.
+            // Commits may have taken place while no connection was listening.
             body()
             while isWanted() { if try connection.waitForNotification(milliseconds: 200) { body() } }
         }

@@ -4,20 +4,15 @@
     internal import RoostCore
     internal import RoostSystem
 
-    /// The lock of an open store, which prevents other programs from removing or renaming the
-    /// store.
+    /// The lock that keeps other programs from removing or renaming an open store.
     ///
-    /// It is a shared advisory lock on the store's name, which a session holds until the session
-    /// ends.
-    ///
-    /// A store with the portable profile uses a ``PostgreSQLLease`` instead.
+    /// A session holds it as a shared advisory lock on the store's name. A store with the portable
+    /// profile uses a ``PostgreSQLLease`` instead.
     final class PostgreSQLStoreLock: Sendable {
-        /// The settings, with the profile of the store.
         let settings: PostgreSQLSettings
         private let location: PostgreSQLLocation
         private let connection = Mutex<PostgreSQLConnection?>(nil)
         private let lease: PostgreSQLLease?
-        /// The clock of the lease; nil without a lease.
         let leaseClock: PostgreSQLLeaseClock?
         /// Signaled when the lock is released.
         private let isReleased = DispatchSemaphore(value: 0)
@@ -73,12 +68,10 @@
             try connection.query("SET lock_timeout = 0")
         }
 
-        /// Returns an SQL expression for the key of a schema's lock.
         static func key(_ schema: String, connection: PostgreSQLConnection) throws(StoreError) -> String {
             "hashtextextended(\(try connection.literal("roost " + schema)), 0)"
         }
 
-        /// Runs `body` with the connection that the lock owns.
         func withConnection<Result>(
             _ body: (PostgreSQLConnection) throws(StoreError) -> Result
         ) throws(StoreError) -> Result {
@@ -111,13 +104,11 @@
 
         /// Replaces the shared lock with an exclusive lock of a transaction in another session.
         ///
-        /// The exclusive lock ends with that transaction.
+        /// That transaction has a shared lock of its own, so no other program can take the
+        /// exclusive lock in between. The exclusive lock ends with the transaction.
         ///
-        /// - Parameter connection: The connection of the transaction. The transaction already has a
-        ///   shared lock of its own. So no other program can take the exclusive lock in between.
         /// - Throws: `busy` if another program has the store open. The shared lock is then taken
-        ///   again. If that fails, the store is locked only during its transactions, as after a
-        ///   restart of the server.
+        ///   again. If that fails, the store is locked only during its transactions.
         func makeExclusive(in connection: PostgreSQLConnection) throws(StoreError) {
             try withConnection { (session) throws(StoreError) in
                 let key = try Self.key(location.schema, connection: session)
@@ -129,9 +120,7 @@
             }
         }
 
-        /// Takes the lock again if its session ended, for example after a restart of the server.
-        ///
-        /// A lease does not depend on the session and remains.
+        /// Takes the lock again if its session ended; a lease does not depend on the session.
         func renewIfLost() throws(StoreError) {
             try connection.withLock { (connection) throws(StoreError) in
                 guard let known = connection else { return }
@@ -150,7 +139,6 @@
             }
         }
 
-        /// Settings for a connection attempt with a short timeout.
         private var quickSettings: PostgreSQLSettings {
             var quick = settings
             quick.connectTimeout = min(quick.connectTimeout, PostgreSQLLease.timeout)
@@ -167,7 +155,6 @@
                         guard let self else { return }
                         var isRenewed = (try? renew()) != nil
                         if !isRenewed, (try? renewIfLost()) != nil { isRenewed = (try? renew()) != nil }
-                        // A renewal fails, for example, while the server restarts.
                         pause = isRenewed ? PostgreSQLLease.pause : PostgreSQLLease.pauseAfterFailure
                     }
                 }
@@ -217,8 +204,7 @@
         ///
         /// - Throws: `busy` if one of the stores is open anywhere.
         static func takeAlone(_ schemas: [String], in connection: PostgreSQLConnection) throws(StoreError) {
-            // The server may notice only after a short time that a session was closed. So a lock
-            // that is not available is requested again until the deadline.
+            // The server may notice the end of a session late, so the lock is requested repeatedly.
             let deadline = ContinuousClock.now + .milliseconds(500)
             for schema in schemas.sorted() {
                 let sql = "SELECT pg_try_advisory_xact_lock(\(try key(schema, connection: connection)))"

@@ -14,7 +14,6 @@
 
         /// The location for messages, without a password.
         package let name: String
-        /// The name of the schema.
         package let schema: String
         private let connection: PostgreSQLConnection
         private let namesSchema: Bool
@@ -24,10 +23,9 @@
 
         /// Connects to a server.
         ///
-        /// - Parameters:
-        ///   - path: The path of the location: the database, and a schema (default: `public`).
-        ///   - timeoutSeconds: The maximum time to wait for a lock.
-        ///   - checkCancellation: Called while a statement runs. An error ends the statement.
+        /// Without a schema in `path`, the schema is `public`. `checkCancellation` is called while
+        /// a statement runs, and its error ends the statement.
+        ///
         /// - Throws: `invalidRequest` for an invalid path, a path with a password, or a Roost
         ///   store; `notFound` for a missing database or schema; `ioFailure`, `permissionDenied`,
         ///   `busy`, `unsupported`; errors of `checkCancellation`.
@@ -54,7 +52,6 @@
             try requireForeign()
         }
 
-        /// Throws an error if the schema is missing or contains a Roost store.
         private func requireForeign() throws(StoreError) {
             switch try PostgreSQLCatalog.kind(of: schema, on: connection) {
             case .foreign, .empty: break
@@ -71,9 +68,9 @@
 
         /// Begins the transaction.
         ///
-        /// Tables are locked before the first read of the transaction, as in pg_dump. Otherwise
-        /// another session could truncate or change a table whose old rows are still to be read.
-        /// The lock blocks only such changes, not other readers and writers of rows.
+        /// Tables are locked before the first read, as in pg_dump. Otherwise another session could
+        /// truncate or change a table whose old rows are still to be read. The lock does not block
+        /// other readers and writers of rows.
         ///
         /// - Parameter tables: A SELECT for the oids, schemas and names of the tables to lock.
         /// - Throws: `busy` if another session has locked a table or keeps changing tables.
@@ -92,8 +89,7 @@
                     guard try query(tables) != listed else { return }
                     throw changed
                 } catch {
-                    // An error of the ROLLBACK is ignored, because the caller gets the first error.
-                    // On a lost connection, the next attempt fails at once.
+                    // The caller gets the first error, not that of the ROLLBACK.
                     if connection.isSound { _ = try? connection.query("ROLLBACK") }
                     // Another attempt is made only if a session changed the tables before they were locked.
                     guard error.code == .busy, error.message == changed.message, attempt < 10 else { throw error }
@@ -103,8 +99,8 @@
 
         /// Sets the server's options for the transaction, such as the forms of values.
         ///
-        /// If a policy of row security would hide rows, the statement fails. The server joins
-        /// tables in the order of the statement, because comparing other orders takes long.
+        /// If row security would hide rows, the statement fails. The server joins tables in the
+        /// order of the statement, because comparing other orders takes long.
         private func prepareSession() throws(StoreError) {
             let settings = [
                 ("search_path", ""), ("standard_conforming_strings", "on"), ("statement_timeout", "0"),
@@ -128,7 +124,6 @@
 
         // MARK: Statements
 
-        /// Runs a statement and returns its rows as texts.
         package func query(_ sql: String) throws(StoreError) -> [[String?]] {
             let result = try run(sql)
             return (0..<result.rowCount).map { row in
@@ -143,17 +138,14 @@
             }
         }
 
-        /// Returns the rows of a SELECT, read with a cursor of the server.
+        /// Returns the rows of a SELECT, read with a cursor; the first step moves to the first row.
         ///
-        /// - Parameters:
-        ///   - sql: The SELECT.
-        ///   - hasLargeValues: Whether a row may have more than a few kilobytes.
-        /// - Returns: The rows. The first step moves to the first row.
-        /// - Throws: `internalInconsistency` for a character U+0000; errors of the server.
+        /// `hasLargeValues` is true if a row may have more than a few kilobytes.
         package func rows(_ sql: String, hasLargeValues: Bool) throws(StoreError) -> ForeignPostgreSQLRows {
             try connection.requireText(sql)
             if !avoidsLoops {
-                // A wrong estimate must not make a join compare each row with all rows of the other table.
+                // A wrong estimate must not make a join compare each row with all rows of another
+                // table.
                 try run("SET LOCAL enable_nestloop = off")
                 avoidsLoops = true
             }
@@ -165,7 +157,6 @@
         /// Returns a name as an SQL identifier.
         package func quoted(_ name: String) throws(StoreError) -> String { try connection.identifier(name) }
 
-        /// Returns a text as an SQL literal.
         package func literal(_ text: String) throws(StoreError) -> String { try connection.literal(text) }
 
         /// Returns a hint with the other schemas that have tables, or an empty text.
@@ -179,7 +170,7 @@
             let (foreign, stores) = (names(isStore: false), names(isStore: true))
             if !foreign.isEmpty {
                 let hint = "these schemas have tables: \(foreign.joined(separator: ", "))"
-                return namesSchema ? "; \(hint)" : "; add schema=NAME to the location: \(hint)"
+                return namesSchema ? "; \(hint)" : "; add schema=NAME to the location to read another schema; \(hint)"
             }
             guard let store = stores.first else { return "" }
             return "; schema \(store) is a Roost store, which 'roost convert' copies"
@@ -192,9 +183,7 @@
                 .busy, "Another program changed the tables of '\(name)' while the import began. Run it again.")
         }
 
-        /// Returns an error with a message that fits an import.
-        ///
-        /// The original message assumes the tables of a store, which only Roost changes.
+        /// Returns an error whose message does not assume that only Roost changes the tables.
         func explained(_ error: StoreError) -> StoreError {
             guard let state = (error.underlying as? PostgreSQLError)?.state else { return error }
             switch state {
@@ -226,9 +215,7 @@
         }
     }
 
-    /// The rows of a SELECT, as the server's texts.
-    ///
-    /// The values of a row are valid until the next step.
+    /// The rows of a SELECT, as the server's texts, which are valid until the next step.
     package final class ForeignPostgreSQLRows {
         private let cursor: PostgreSQLCursor
         private let database: ForeignPostgreSQL
@@ -237,9 +224,7 @@
             (self.cursor, self.database) = (cursor, database)
         }
 
-        /// Moves to the next row.
-        ///
-        /// Returns false at the end.
+        /// Moves to the next row, or returns false at the end.
         package func step() throws(StoreError) -> Bool {
             do throws(StoreError) { return try cursor.step() } catch { throw database.explained(error) }
         }

@@ -8,7 +8,6 @@
         static let byteCount =
             "SELECT COALESCE(CAST(SUM(pg_total_relation_size(c.oid)) AS BIGINT), 0) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind = 'r'"
 
-        /// The kind of a schema's content.
         enum Kind: Equatable {
             case missing
             /// No relations, such as tables, views or sequences.
@@ -29,7 +28,6 @@
             return result.text(0, column: 1) == "t" ? .foreign : .empty
         }
 
-        /// Returns the names of the tables and indexes of a schema.
         static func tablesAndIndexes(
             of schema: String, on connection: PostgreSQLConnection
         ) throws(StoreError) -> [String] {
@@ -39,8 +37,8 @@
             return (0..<result.rowCount).compactMap { result.text($0, column: 0) }
         }
 
-        /// Returns the names of all relations and types of a schema, except the given tables, their
-        /// indexes and their types.
+        /// Returns the names of relations and types, except the given tables, their indexes and
+        /// types.
         static func usedNames(
             of schema: String, without tables: [String], on connection: PostgreSQLConnection
         ) throws(StoreError) -> [String] {
@@ -60,7 +58,6 @@
             }
         }
 
-        /// Returns the names of the tables of a schema.
         static func tables(of schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> [String] {
             let result = try connection.query(
                 "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = \(try connection.literal(schema)) AND c.relkind = 'r' ORDER BY c.relname"
@@ -68,7 +65,6 @@
             return (0..<result.rowCount).compactMap { result.text($0, column: 0) }
         }
 
-        /// Returns the names of the tables of a schema that have a given comment.
         static func tables(
             of schema: String, with comment: String, on connection: PostgreSQLConnection
         ) throws(StoreError) -> [String] {
@@ -79,7 +75,7 @@
             return (0..<result.rowCount).compactMap { result.text($0, column: 0) }
         }
 
-        /// Returns the schemas whose names are temporary names of the store at a location.
+        /// Returns the schemas with temporary names of the store at a location.
         static func temporarySchemas(
             of location: PostgreSQLLocation, on connection: PostgreSQLConnection
         ) throws(StoreError) -> [String] {
@@ -90,7 +86,7 @@
         /// Returns whether a store with a temporary name is older than a day and had no commit in
         /// the last day.
         static func isOld(_ schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> Bool {
-            // A time far in the future cannot be correct, so a store with such a time counts as old.
+            // A time far in the future is wrong, so it counts as old.
             guard abs(PostgreSQLLocation.secondsSinceMaking(schema)) > 86_400 else { return false }
             let keys = "\(try connection.identifier(schema)).\(PostgreSQLCommitKey.table)"
             let age = try connection.query(
@@ -98,10 +94,9 @@
             return age.text(0, column: 0) == "t"
         }
 
-        /// Returns a description of each table and index of a schema, by name.
+        /// Returns descriptions of the tables and indexes of a schema, by name.
         ///
-        /// Two stores with the same model have equal descriptions, whatever the names of their
-        /// schemas.
+        /// Stores with the same model have equal descriptions, whatever the names of their schemas.
         static func description(of schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> [String:
             String]
         {

@@ -25,13 +25,14 @@
             do throws(StoreError) {
                 let (incarnation, schema) = try lock.withConnection {
                     (connection) throws(StoreError) -> (PostgreSQLIncarnation, SQLSchema) in
-                    // In the portable profile, one transaction reads everything, so all values come from one state.
+                    // In the portable profile, one transaction reads all values, so that they fit
+                    // together.
                     let (uuid, found) =
                         connection.settings.profile == .portable
                         ? try connection.retrying { () throws(StoreError) in try inspect(connection) }
                         : try inspect(connection)
                     if !settings.isReadOnly, !settings.isUnpublished {
-                        // If this fails, the next program that opens the store removes the old commit keys.
+                        // If this fails, the next opening removes the old commit keys.
                         _ = try? connection.query(PostgreSQLCommitKey.sweep)
                     }
                     let schema = try applyHistoryOptions(found, lock: lock, connection: connection)
@@ -51,8 +52,7 @@
             }
         }
 
-        /// Throws `notFound`, `notAStore` or `permissionDenied` unless the schema contains a store
-        /// that this user may use.
+        /// Throws `notFound`, `notAStore` or `permissionDenied` unless this user may use the store.
         func requireStore(_ connection: PostgreSQLConnection) throws(StoreError) {
             switch try PostgreSQLCatalog.kind(of: location.schema, on: connection) {
             case .store:
@@ -74,8 +74,7 @@
             }
         }
 
-        /// Reads the identity and the model, and checks that the tables are declared as the model
-        /// requires.
+        /// Reads the identity and the model, and checks that the tables agree with the model.
         private func inspect(_ connection: PostgreSQLConnection) throws(StoreError) -> (StoreUUID, SQLSchema) {
             try requireStore(connection)
             // Another store may have taken the name before the lock was taken.
@@ -112,7 +111,6 @@
             }
         }
 
-        /// Turns the history on or off, or limits it, according to the options.
         private func applyHistoryOptions(
             _ schema: SQLSchema, lock: PostgreSQLStoreLock, connection: PostgreSQLConnection
         ) throws(StoreError) -> SQLSchema {
@@ -137,8 +135,8 @@
             }
             return try connection.transaction { () throws(StoreError) in
                 if isSwitched { try PostgreSQLStoreLock.takeAlone([location.schema], in: connection) }
-                // A commit that trims the history locks these rows before it changes the row with
-                // the limits. To prevent a deadlock, this transaction uses the same order.
+                // A commit that trims the history locks these rows before the row with the limits.
+                // This order prevents a deadlock with such a commit.
                 try connection.query(
                     "SELECT 1 FROM _roost_tallies WHERE kind = 'generation' ORDER BY place FOR UPDATE", what: "Opening")
                 let new =
@@ -151,11 +149,9 @@
 
         /// Turns the history on or off, and changes its table in a separate transaction.
         ///
-        /// - Parameters:
-        ///   - schema: The current schema of the store.
-        ///   - connection: A connection with the exclusive lease.
-        ///   - turnOn: Writes the rows that turn the history on.
-        /// - Returns: The new schema of the store.
+        /// The connection must have the exclusive lease. `turnOn` writes the rows that turn the
+        /// history on.
+        ///
         /// - Throws: `busy` if another program changed the history first.
         private func switchHistoryByParts(
             _ schema: SQLSchema, connection: PostgreSQLConnection,
@@ -187,7 +183,6 @@
 
         // MARK: Creating
 
-        /// Creates the tables of an empty store.
         func create(_ model: ManagedObjectModel) throws(StoreError) {
             try location.requireCreatable(isTemporary: options.isUnpublished)
             try options.requireWritable()
@@ -213,10 +208,7 @@
             }
         }
 
-        /// Returns the profile for the new store.
-        ///
-        /// If the options request no profile, it is that of the store to replace. If no such store
-        /// exists, the server determines the profile.
+        /// Returns the requested profile, or that of the store to replace, or one for the server.
         private func profileForCreating(_ connection: PostgreSQLConnection) throws(StoreError) -> PostgreSQLProfile {
             if let wanted = settings.wantedProfile { return wanted }
             if let found = try PostgreSQLProfile.found(location.publishedSchema, on: connection) { return found }
@@ -225,14 +217,14 @@
 
         /// Creates a store with separate transactions for tables and rows.
         ///
-        /// The store has a temporary name until its rows exist. An unpublished store already has
-        /// such a name.
+        /// Until its rows exist, the store has a temporary name, which an unpublished store already
+        /// has.
         private func createByParts(_ schema: SQLSchema, connection: PostgreSQLConnection) throws(StoreError) {
             let order = try connection.query("SELECT 'B' < 'a' AND 'a' < 'b' AND 'z' < 'é'")
             guard order.text(0, column: 0) == "t" else {
                 throw StoreError(
                     .unsupported,
-                    "The database of '\(name)' does not compare texts by their bytes, which the profile 'portable' requires. Create one with createdb --locale=C --template=template0."
+                    "The database of '\(name)' does not compare texts by their bytes, which the profile 'portable' requires. Create a database for the store with createdb --locale=C --template=template0."
                 )
             }
             guard !options.isUnpublished else { return try makeByParts(schema, connection: connection) }
@@ -244,8 +236,8 @@
                 try building.makeByParts(schema, connection: builder)
                 try PostgreSQLRemoval.replace(location, with: building.location, overwriting: false, on: connection)
             } catch {
-                // If the removal fails, a later program that creates a store of this name removes
-                // the rest.
+                // If this fails, a later program that creates a store of this name removes the
+                // rest.
                 try? PostgreSQLRemoval.remove(building.location.schema, on: connection)
                 throw error
             }
@@ -270,7 +262,6 @@
             try connection.query(PostgreSQLCommitKey.creation)
         }
 
-        /// Writes the rows of an empty store.
         private func fill(_ schema: SQLSchema, connection: PostgreSQLConnection) throws(StoreError) {
             let uuid = options.storeUUID ?? StoreUUID()
             try SQLMetadata.fill(schema, uuid: uuid, userMetadata: options.userMetadata, on: connection)
@@ -281,7 +272,6 @@
             try connection.query(PostgreSQLCommitKey().insertion)
         }
 
-        /// Throws unless a store can be created in the schema.
         @discardableResult
         private func requireFree(_ connection: PostgreSQLConnection) throws(StoreError) -> PostgreSQLCatalog.Kind {
             let kind = try PostgreSQLCatalog.kind(of: location.schema, on: connection)
@@ -291,15 +281,14 @@
             case .foreign:
                 throw StoreError(
                     .alreadyExists,
-                    "The schema of '\(name)' exists and has tables that are not those of a Roost store; choose another one."
+                    "The schema of '\(name)' exists and has tables that are not those of a Roost store; choose another schema."
                 )
             }
         }
 
         /// Removes the stores that crashes have left under temporary names of the new store.
         ///
-        /// A store in use is locked and remains. A recent store also remains, because it may be
-        /// renamed soon.
+        /// A store in use is locked and remains. A recent store may be renamed soon, so it remains.
         private func sweep(_ connection: PostgreSQLConnection) {
             // If this fails, a later program that creates the store removes the rest.
             guard let leftovers = try? PostgreSQLCatalog.temporarySchemas(of: location, on: connection) else { return }
@@ -312,7 +301,6 @@
     }
 
     extension PostgreSQLConnection {
-        /// Runs `body` in a new transaction.
         func transaction<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
             try query(
                 "BEGIN ISOLATION LEVEL \(settings.isolation.uppercased()); SET LOCAL lock_timeout = \(settings.lockTimeout)"

@@ -1,10 +1,9 @@
 #if PostgreSQL
     internal import RoostCore
 
-    /// The server features that a store uses.
+    /// The server features that a store uses, chosen when it is created.
     ///
-    /// A store keeps the profile that it was created with. A store with ``portable`` has the table
-    /// ``PostgreSQLLease/table``.
+    /// A store with ``portable`` has the table ``PostgreSQLLease/table``.
     package enum PostgreSQLProfile: String, CaseIterable, Sendable {
         /// All of PostgreSQL: advisory locks, row locks, DDL in transactions, NOTIFY, COPY.
         case postgresql
@@ -21,7 +20,6 @@
             return try PostgreSQLLease.exists(in: schema, on: connection) ? .portable : .postgresql
         }
 
-        /// Returns the profile for a new store on the server of a connection.
         static func forServer(of connection: PostgreSQLConnection) throws(StoreError) -> PostgreSQLProfile {
             let version = try connection.query("SELECT version()").text(0, column: 0) ?? ""
             // `CockroachDB CCL v24.1.0 (…)`, `PostgreSQL 15.2-YB-2.25.0.0-b0 on …`.

@@ -2,15 +2,11 @@
     internal import RoostCore
     internal import RoostSQL
 
-    /// Removes and renames stores.
     enum PostgreSQLRemoval {
         /// Removes a store in a separate transaction.
         ///
-        /// - Parameters:
-        ///   - schema: The schema of the store.
-        ///   - isWanted: Returns whether to remove the store. Called while no program has the store
-        ///     open.
-        ///   - connection: A connection to the database.
+        /// `isWanted` is called while no program has the store open.
+        ///
         /// - Throws: `busy`, `notAStore`, `corrupted`.
         static func remove(
             _ schema: String, if isWanted: () throws(StoreError) -> Bool = { true },
@@ -22,13 +18,7 @@
             }
         }
 
-        /// Changes schemas while no program has any of the stores open.
-        ///
-        /// - Parameters:
-        ///   - schemas: The schemas of the stores.
-        ///   - connection: A connection to the database.
-        ///   - plan: Examines the stores and returns the changes.
-        /// - Throws: `busy`, and errors of `plan`.
+        /// Changes schemas, as `plan` determines, while no program has any of the stores open.
         private static func change(
             _ schemas: [String], on connection: PostgreSQLConnection,
             _ plan: () throws(StoreError) -> PostgreSQLSchemaChange
@@ -62,8 +52,8 @@
             let locked = found.filter { $0.value == .postgresql }.map(\.key)
             guard locked.isEmpty, !found.isEmpty else {
                 // One transaction makes all changes, and sees every commit made before it took its
-                // locks. If no store exists, nothing is locked. The portable profile is used then,
-                // because it works on every server.
+                // locks. Without a store, the portable profile is used, because it works on every
+                // server.
                 try connection.use(locked.isEmpty ? .portable : .postgresql)
                 names = try connection.transaction { () throws(StoreError) in
                     if !locked.isEmpty { try PostgreSQLStoreLock.takeAlone(schemas, in: connection) }
@@ -91,10 +81,10 @@
             return found
         }
 
-        /// Returns statements that drop the tables of a store and its schema.
+        /// Returns statements that drop a store's tables and schema, but fail if the schema has
+        /// other objects.
         ///
-        /// They fail if anything else is in the schema. If `name` is given, the schema has that
-        /// name when the statements run.
+        /// `name` is the name of the schema when the statements run, if it differs.
         private static func dropping(
             _ schema: String, after name: String? = nil, on connection: PostgreSQLConnection
         ) throws(StoreError) -> PostgreSQLSchemaChange {
@@ -116,9 +106,8 @@
             return change
         }
 
-        /// Returns the existing tables that belong to a store according to its model.
-        ///
-        /// If the model cannot be read, this method finds the tables by their comments.
+        /// Returns the tables of a store, found by its model or, if it is unreadable, by their
+        /// comments.
         ///
         /// - Throws: `corrupted` if the model cannot be read and no table has the comment.
         private static func ownTables(
@@ -155,14 +144,9 @@
         /// The replaced store is renamed before it is removed. Some databases commit after each
         /// change of a schema. On these, a crash can leave the replaced store under a backup name.
         ///
-        /// - Parameters:
-        ///   - destination: The new location, possibly of a store to replace.
-        ///   - source: The store that gets the name of the destination.
-        ///   - expected: The generation that the replaced store must have, and the location at
-        ///     which it is kept (nil to remove it). Without this parameter, a store of any
-        ///     generation is removed.
-        ///   - overwriting: Whether an existing store may be replaced.
-        ///   - connection: A connection to the database.
+        /// With `expected`, the replaced store must have that generation. It is kept at the
+        /// `backup` location, if any, and otherwise removed.
+        ///
         /// - Throws: `busy`, `notFound`, `alreadyExists`, `notAStore`, `corrupted`.
         static func replace(
             _ destination: PostgreSQLLocation, with source: PostgreSQLLocation,
@@ -184,7 +168,7 @@
                 case .foreign where !overwriting:
                     throw StoreError(
                         .alreadyExists,
-                        "The schema of '\(destination.name)' exists and has other tables; choose another one.")
+                        "The schema of '\(destination.name)' exists and has other tables; choose another schema.")
                 default:
                     if let expected { try require(expected.generation, of: destination, in: connection) }
                     let name = expected?.backup?.schema ?? destination.backupSchema()
@@ -199,8 +183,7 @@
             }
         }
 
-        /// Throws `busy` unless a store has the given generation, and prevents other transactions
-        /// from changing the store.
+        /// Throws `busy` unless a store has the generation, and keeps others from changing it.
         private static func require(
             _ generation: Generation, of location: PostgreSQLLocation, in connection: PostgreSQLConnection
         ) throws(StoreError) {
@@ -233,7 +216,6 @@
         /// The new names of schemas by their old names; nil for schemas that are dropped.
         private(set) var names: [String: String?] = [:]
 
-        /// Adds the renaming of a schema.
         mutating func rename(
             _ old: String, to new: String, on connection: PostgreSQLConnection
         ) throws(StoreError) {
@@ -242,13 +224,11 @@
             statements.append(.rename("ALTER SCHEMA \(old) RENAME TO \(new)"))
         }
 
-        /// Adds a statement that drops tables or indexes of a store, or its schema.
         mutating func drop(_ sql: String, of schema: String) {
             names.updateValue(nil, forKey: schema)
             statements.append(.drop(sql, schema: schema))
         }
 
-        /// Appends the statements of another change.
         mutating func add(_ other: PostgreSQLSchemaChange) {
             statements += other.statements
             names.merge(other.names) { $1 }
@@ -268,7 +248,7 @@
                         // or, a moment later, the unique index of the system table.
                         case "42P06", "23505":
                             throw error.withMessage(
-                                "A schema of '\(connection.name)' exists already; choose another name.",
+                                "Cannot rename a store in the database of '\(connection.name)': a schema already has the new name. Choose another name.",
                                 code: .alreadyExists)
                         case "XX000":
                             throw error.withMessage(
@@ -281,7 +261,7 @@
                     do throws(StoreError) { try connection.query(sql, what: "Removing") } catch {
                         guard (error.underlying as? PostgreSQLError)?.state == "2BP01" else { throw error }
                         throw error.withMessage(
-                            "The schema '\(schema)' has tables, views or other objects that are not Roost's, or such objects use its tables. It was not changed. Remove them first.",
+                            "Cannot remove the schema '\(schema)': it has tables, views or other objects that are not Roost's, or such objects elsewhere use its tables. Remove these objects first.",
                             code: .notAStore)
                     }
                 }

@@ -4,8 +4,8 @@
 
     /// The check that the tables and indexes of a store are declared as Roost created them.
     ///
-    /// In the profile `postgresql`, the schema's comment contains a hash of the declarations. The
-    /// hash excludes tables and indexes that are not Roost's, so other programs can add some.
+    /// In the profile `postgresql`, the schema's comment contains a hash of these declarations
+    /// only, so other programs can add tables and indexes.
     enum PostgreSQLSchemaCheck {
         /// The tables that a store may have in addition to those of the SQL engine.
         static let furtherTables = [PostgreSQLCommitKey.table, PostgreSQLLease.table]
@@ -29,7 +29,6 @@
             )
         }
 
-        /// Marks tables as tables of a store, by a comment.
         static func comment(_ tables: [String], on connection: PostgreSQLConnection) throws(StoreError) {
             let comment = try connection.literal(tableComment)
             let comments = tables.map { "COMMENT ON TABLE \(PostgreSQLDialect().quote($0)) IS \(comment)" }
@@ -70,7 +69,6 @@
             furtherTables.filter { profile == .portable || $0 != PostgreSQLLease.table }
         }
 
-        /// Returns the names of all tables and indexes.
         private static func names(_ schema: SQLSchema, connection: PostgreSQLConnection) -> [String] {
             (schema.items.map(\.name) + own(connection.settings.profile)).sorted()
         }

@@ -3,11 +3,9 @@
 
     /// The validated options of the store type `postgresql`.
     struct PostgreSQLSettings: Sendable {
-        /// The maximum time to wait for a connection.
         var connectTimeout: Duration = .seconds(15)
-        /// The maximum time to wait for an answer of the server.
         var responseTimeout: Duration = .seconds(600)
-        /// The maximum numbers of connections of an open store, for reading and for writing.
+        /// The maximum numbers of connections for reading and for writing.
         var readerCount = 50
         var writerCount = 16
         /// The requested profile; nil if the existing store or the server determines the profile.
@@ -36,8 +34,6 @@
             ),
         ]
 
-        /// Reads the options.
-        ///
         /// Throws `invalidRequest` for an unknown name or an invalid value.
         init(_ options: StoreOptions) throws(StoreError) {
             timeoutSeconds = options.timeoutSeconds
@@ -60,15 +56,13 @@
         /// The maximum time to wait for locks of other programs.
         var timeout: Duration { .seconds(max(0.001, min(timeoutSeconds, 1e9))) }
 
-        /// The maximum time to wait for a lock, in milliseconds.
-        ///
-        /// The value is at least 1, because the server would treat 0 as no limit.
+        /// The ``timeout`` in milliseconds, at least 1, because the server would treat 0 as no
+        /// limit.
         var lockTimeout: Int { Int(max(1, min(timeoutSeconds * 1000, 2e9)).rounded(.up)) }
 
         /// The isolation level of transactions that write.
         var isolation: String { profile == .portable ? "serializable" : "read committed" }
 
-        /// Throws `invalidRequest` if a store's profile is not the requested one.
         func requireProfile(_ found: PostgreSQLProfile, of location: PostgreSQLLocation) throws(StoreError) {
             guard let wantedProfile, wantedProfile != found else { return }
             throw StoreError(

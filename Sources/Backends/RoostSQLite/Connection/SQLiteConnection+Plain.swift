@@ -1,11 +1,10 @@
 package import RoostCore
 
 extension SQLiteConnection {
-    /// Opens a connection that may run all statements.
+    /// Opens a connection that may run all statements, for a database that is not a store.
     ///
-    /// If this connection is the last to be closed, closing it moves the write-ahead log into the
-    /// file. This function is meant for databases that are not stores, as in the tests of the SQL
-    /// engine.
+    /// If this connection is the last to be closed, the write-ahead log is then moved into the
+    /// file.
     package static func plain(
         at path: String, isReadOnly: Bool, timeoutSeconds: Double
     ) throws(StoreError) -> SQLiteConnection {

@@ -8,31 +8,24 @@ internal import RoostSystem
 ///
 /// Use it from one thread at a time.
 package final class SQLiteConnection: SQLBatchInserting {
-    /// The access modes of a database.
     enum Access {
         case readWrite
         case readOnly
         /// Read-only and without locks; reads the log too.
         ///
-        /// The index of the log stays in memory. No file is created or changed. This mode is for
-        /// checking a log while no other connection can write to the store.
+        /// No file is created or changed. No other connection may write to the store meanwhile.
         case unlocked
-        /// Read-only and without locks, for a file that does not change.
-        ///
-        /// If the file might change nevertheless, the check detects a change after each reading.
+        /// Read-only and without locks; the check, if any, detects changes after each reading.
         case immutable(FileHandleCheck?)
 
         var isWritable: Bool { if case .readWrite = self { true } else { false } }
     }
 
-    /// The maximum number of parameters of a statement.
     static let maximumParameterCount: Int32 = 2100
-    /// The maximum number of idle prepared statements.
     private static let maximumIdleStatements = 256
 
     /// The check, after each reading, that the file is unchanged; nil if locks prevent changes.
     private let unlockedCheck: FileHandleCheck?
-    /// The path as the caller gave it.
     package let path: String
     private let logPath: String
     let handle: OpaquePointer
@@ -40,14 +33,13 @@ package final class SQLiteConnection: SQLBatchInserting {
     private var idleCount = 0
     /// The storage of ``logFrameCount``, which SQLite's commit hook sets.
     private let logFrames: UnsafeMutablePointer<Int32>
-    /// The clock that limits the time for a statement's next row.
     let clock: UnsafeMutablePointer<RowClock>
     /// The error with which one of Roost's SQL functions ended the current statement.
     let functionError: UnsafeMutablePointer<StoreError?>
     /// The maximum time that a statement waits for a lock of another connection.
     let busyMilliseconds: Int32
     private(set) var isClosed = false
-    /// The identity of the connection's write-ahead log, or nil if it is not known yet.
+    /// The identity of the open write-ahead log, or nil before it is known.
     private var logIdentity: FileIdentity?
     /// The file that is registered in ``HeldFiles`` until the connection is closed.
     private let identity: FileIdentity?
@@ -80,8 +72,8 @@ package final class SQLiteConnection: SQLBatchInserting {
             let error = SQLiteError(
                 code: opened.map { sqlite3_extended_errcode($0) } ?? code,
                 systemCode: opened.map { sqlite3_system_errno($0) } ?? 0)
-            // SQLite requires that even a failed connection is closed. Closing a new connection
-            // cannot fail.
+            // SQLite requires closing even a failed connection. Closing a new connection cannot
+            // fail.
             sqlite3_close_v2(opened)
             if let identity { HeldFiles.shared.leave(identity) }
             throw StoreError.sqlite(error, what: "Opening", path: path)
@@ -111,8 +103,6 @@ package final class SQLiteConnection: SQLBatchInserting {
     }
 
     /// Closes the connection and all its statements.
-    ///
-    /// Calling this method again does nothing.
     package func close() throws(StoreError) {
         guard !isClosed else { return }
         for slot in slots.values {
@@ -170,7 +160,6 @@ package final class SQLiteConnection: SQLBatchInserting {
     /// Makes closing this connection move the log into the file, if no other connection is open.
     func movesLogWhenClosed() throws(StoreError) { try set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isOn: false) }
 
-    /// Returns whether an option is on.
     func isOn(_ option: Int32) throws(StoreError) -> Bool {
         var result: Int32 = -1
         try check(roost_sqlite3_db_config(handle, option, -1, &result), what: "Asking")
@@ -181,12 +170,9 @@ package final class SQLiteConnection: SQLBatchInserting {
 
     // MARK: Statements
 
-    /// Returns a statement for a text: an idle statement of the cache, or a new one.
     package func statement(_ sql: String) throws(StoreError) -> any SQLStatement { try prepare(sql) }
 
-    /// Returns the same statement as ``statement(_:)``, with the type ``SQLiteStatement``.
-    ///
-    /// This type also has the number of columns and their names.
+    /// Returns an idle statement of the cache, or a new one.
     package func prepare(_ sql: String) throws(StoreError) -> SQLiteStatement {
         guard !isClosed else { throw StoreError(.closed, "The connection to '\(path)' was closed before.") }
         let slot = slots[SQLiteStatement.Text(sql)] ?? SQLiteStatement.Slot()
@@ -231,7 +217,6 @@ package final class SQLiteConnection: SQLBatchInserting {
         idleCount += 1
     }
 
-    /// Runs a statement without parameters and ignores its rows.
     package func execute(_ sql: String) throws(StoreError) {
         let statement = try prepare(sql)
         defer { statement.finalize() }
@@ -241,14 +226,10 @@ package final class SQLiteConnection: SQLBatchInserting {
     /// The number of rows that the last INSERT, UPDATE or DELETE changed.
     package var changedRowCount: Int { Int(sqlite3_changes(handle)) }
 
-    /// Checks that the file at the log's path is still the write-ahead log that the connection has
-    /// open.
+    /// Throws `storeReplaced` if the open write-ahead log was removed or replaced.
     ///
-    /// A program that respects SQLite's locks does not remove the log. If the log was removed,
-    /// changes that the connection writes are lost. Call this method after a read, because only a
+    /// Changes written to a removed log are lost. Call this method after a read, because only a
     /// read or a write opens the log.
-    ///
-    /// - Throws: `storeReplaced` if the log was removed or replaced.
     func verifyLog() throws(StoreError) {
         let now = try? FileIdentity(at: logPath)
         if let logIdentity, now != logIdentity {
@@ -260,21 +241,17 @@ package final class SQLiteConnection: SQLBatchInserting {
         logIdentity = now
     }
 
-    /// Throws `storeReplaced` if the connection has a check for changes and the file has changed
-    /// since it was opened.
+    /// Throws `storeReplaced` if a file that is read without protection by locks has changed.
     ///
     /// Call this method after reading.
     func verifyUnchanged() throws(StoreError) { if let unlockedCheck { try unlockedCheck.verifyUnchanged() } }
 
-    /// Whether a transaction is open.
     package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
     /// The number of frames in the write-ahead log after the last commit on this connection.
     var logFrameCount: Int { Int(logFrames.pointee) }
 
-    /// Ends any open transaction and undoes its changes.
-    ///
-    /// All statements are reset first.
+    /// Resets all statements, and rolls back any open transaction.
     func rollBack() throws(StoreError) {
         var open = sqlite3_next_stmt(handle, nil)
         while let current = open {
@@ -306,7 +283,7 @@ package final class SQLiteConnection: SQLBatchInserting {
         if code & 0xFF == SQLITE_INTERRUPT, clock.pointee.isOver {
             return StoreError(
                 .timedOut,
-                "\(what) '\(path)' found no row in \(clock.pointee.limit.map { "\($0)" } ?? "time"); narrow the request, index what it compares, or raise the option rowTimeoutSeconds.",
+                "\(what) '\(path)' found no row in \(clock.pointee.limit.map { "\($0)" } ?? "time"); narrow the request, index the properties that the request compares, or raise the option rowTimeoutSeconds.",
                 underlying: SQLiteError(code: precise))
         }
         let system = sqlite3_system_errno(handle)

@@ -4,41 +4,28 @@ internal import RoostSystem
 
 /// The SQL dialect of SQLite.
 package struct SQLiteDialect: SQLDialect {
-    /// Creates the dialect.
     package init() {}
 
-    /// The maximum length of a name.
-    ///
-    /// It is Roost's own limit, because SQLite has none.
+    /// Roost's own limit, because SQLite has none.
     package var maximumIdentifierByteCount: Int { 120 }
-    /// The maximum number of columns, SQLITE_MAX_COLUMN in standard builds.
+    /// SQLITE_MAX_COLUMN of standard builds.
     package var maximumColumnCount: Int { 2000 }
-    /// The maximum number of parameters, which ``SQLiteConnection`` sets.
     package var maximumParameterCount: Int { Int(SQLiteConnection.maximumParameterCount) }
 
-    /// Returns whether a name starts with `sqlite_`, which SQLite reserves for itself.
     package func isReserved(_ name: String) -> Bool { name.lowercased().hasPrefix("sqlite_") }
-    /// Returns an identifier in double quotes, with double quotes inside doubled.
     package func quote(_ identifier: String) -> String { "\"" + identifier.replacing("\"", with: "\"\"") + "\"" }
-    /// Returns a parameter such as `?1`.
     package func parameter(_ position: Int) -> String { "?\(position)" }
 
-    /// The type INTEGER.
     package var integerType: String { "INTEGER" }
-    /// The type TEXT with its default collation BINARY, which compares bytes.
+    /// TEXT, whose default collation BINARY compares bytes.
     package var textType: String { "TEXT" }
-    /// The type BLOB.
     package var blobType: String { "BLOB" }
-    /// The type ANY, since REAL would store −0.0 as the integer 0 and refuse the text of a NaN.
+    /// ANY, since REAL would store −0.0 as the integer 0 and refuse the text of a NaN.
     ///
     /// In a STRICT table, ANY does not convert values.
     package var floatingType: String { "ANY" }
-    /// The type ANY.
     package var anyType: String? { "ANY" }
 
-    /// Returns CREATE TABLE for a STRICT table.
-    ///
-    /// A table with a compound key is also WITHOUT ROWID.
     package func createTable(_ name: String, columns: [String], primaryKey: [String]) -> String {
         let key = primaryKey.isEmpty ? [] : ["PRIMARY KEY (\(primaryKey.joined(separator: ", ")))"]
         let options = primaryKey.isEmpty ? "STRICT" : "STRICT, WITHOUT ROWID"
@@ -48,20 +35,16 @@ package struct SQLiteDialect: SQLDialect {
     /// Returns a column that is an alias of the rowid.
     package func keyColumn(_ quotedName: String) -> String { "\(quotedName) INTEGER PRIMARY KEY" }
 
-    /// Returns a comparison with `IS NOT`.
     package func isDistinct(_ left: String, from right: String) -> String { "\(left) IS NOT \(right)" }
 
     /// Always true, because SQLite compares a 64-bit integer with a double exactly.
     package var comparesNumbersExactly: Bool { true }
 
-    /// Returns a comparison that excludes NaN.
-    ///
-    /// NaN values are stored as texts, and every text is greater than every number.
+    /// Returns a comparison that excludes NaN, stored as a text and thus greater than all numbers.
     package func floating(_ column: String, greaterThan parameter: String, orEqual: Bool) -> String? {
         "(\(column) \(orEqual ? ">=" : ">") \(parameter) AND \(column) < '')"
     }
 
-    /// Returns a condition that is false for NaN values, which are stored as texts.
     package func isNoNaN(_ column: String) -> String? { "typeof(\(column)) <> 'text'" }
 
     /// Returns an order in which all texts are equal and greater than all numbers.
@@ -73,9 +56,7 @@ package struct SQLiteDialect: SQLDialect {
         ]
     }
 
-    /// Returns a query for a text that is not `NaN`.
-    ///
-    /// An index on the column limits the search to texts.
+    /// Returns a query for a text other than `NaN`, which an index on the column can answer.
     package func findIrregularNaN(_ column: String, in table: String) -> String? {
         "SELECT 1 FROM \(table) WHERE \(column) >= '' AND \(column) <> 'NaN' LIMIT 1"
     }
@@ -90,11 +71,9 @@ package struct SQLiteDialect: SQLDialect {
 
     /// Returns INSERT OR FAIL.
     ///
-    /// With the default ABORT, SQLite can undo the statement alone. For that, it saves the old
-    /// content of every changed page in a file.
+    /// With the default ABORT, SQLite would save the old content of every changed page in a file.
     package func insertMany(into table: String) -> String { "INSERT OR FAIL INTO \(table)" }
 
-    /// Returns an INSERT with ON CONFLICT DO UPDATE.
     package func upsert(into table: String, key: [String], columns: [String]) -> String? {
         let all = key + columns
         let parameters = (1...all.count).map { parameter($0) }.joined(separator: ", ")
@@ -106,11 +85,10 @@ package struct SQLiteDialect: SQLDialect {
     /// Returns a SUM, which is an integer if all values are integers and fails beyond 64 bits.
     package func sum(_ column: String) -> String? { "SUM(\(column))" }
 
-    /// Returns the values as a JSON array, and a SELECT of its elements with `json_each`.
+    /// Returns the values as a JSON array, and a SELECT of its elements.
     ///
-    /// Returns nil for a value that is neither an integer nor a text, and for a text with U+0000,
-    /// which SQLite's JSON cannot contain. Also returns nil if this SQLite has no JSON functions.
-    /// SQLite has them since version 3.38, and most builds of earlier versions have them too.
+    /// Returns nil if SQLite has no JSON functions, or if a text contains U+0000, which SQLite's
+    /// JSON cannot contain.
     package func list(_ values: [SQLValue], parameter: String) -> (value: SQLValue, elements: String)? {
         guard SQLiteFunctions.hasJSON else { return nil }
         var json: [UInt8] = [UInt8(ascii: "[")]
@@ -138,7 +116,6 @@ package struct SQLiteDialect: SQLDialect {
         return (.text(String(decoding: json, as: UTF8.self)), "SELECT value FROM json_each(\(parameter))")
     }
 
-    /// Returns a call of ``SQLiteFunctions/matches``.
     package func matches(_ text: String, with parameter: String) -> String? {
         "\(SQLiteFunctions.matches)(\(text), \(parameter))"
     }
@@ -146,15 +123,13 @@ package struct SQLiteDialect: SQLDialect {
     /// Returns the column with a unary plus, which prevents the use of an index.
     package func withoutIndex(_ column: String) -> String { "+\(column)" }
 
-    /// Returns a call of ``SQLiteFunctions/sortKey``.
     package func sortKey(_ text: String, options: FetchRequest.Comparison.Options) -> String? {
         "\(SQLiteFunctions.sortKey)(\(text), \(options.rawValue))"
     }
 
-    /// Returns the plan that EXPLAIN QUERY PLAN describes.
+    /// Reads the text of EXPLAIN QUERY PLAN, whose form can change.
     ///
-    /// The description is meant for people, and its form can change: see
-    /// <https://www.sqlite.org/eqp.html>.
+    /// See <https://www.sqlite.org/eqp.html>.
     package func plan(of sql: String, on connection: any SQLConnection) throws(StoreError) -> SQLPlan {
         try connection.withStatement("EXPLAIN QUERY PLAN " + sql) { (statement) throws(StoreError) -> SQLPlan in
             var plan = SQLPlan()

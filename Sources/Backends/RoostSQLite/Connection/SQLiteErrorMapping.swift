@@ -3,29 +3,23 @@ package import RoostCore
 
 /// SQLite's own error with its extended result code, see <https://www.sqlite.org/rescode.html>.
 package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The extended result code.
     package let code: Int32
     /// The system's error that caused this error, or 0 if it is unknown.
     package let systemCode: Int32
 
-    /// Creates an error.
     package init(code: Int32, systemCode: Int32 = 0) {
         self.code = code
         self.systemCode = systemCode
     }
 
-    /// SQLite's text for the error and the numbers of both codes, but no values of the database.
+    /// SQLite's text and both codes, without values of the database.
     package var description: String {
         let text = sqlite3_errstr(code).map { String(cString: $0) } ?? "unknown"
         return "SQLite \(code)\(systemCode == 0 ? "" : ", system \(systemCode)"): \(text)"
     }
 
-    /// The basic code, which is the low byte of the extended code.
     var basicCode: Int32 { code & 0xFF }
 
-    /// The corresponding code of `StoreError`.
-    ///
-    /// Some extended codes have their own mapping. For all others, the basic code decides.
     package var storeCode: StoreError.Code {
         switch code {
         case SQLite.ioNoMemory: return .outOfResources
@@ -67,7 +61,6 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension StoreError {
-    /// Returns the error for a failure of `what` on the database at `path`.
     static func sqlite(_ error: SQLiteError, what: String, path: String) -> StoreError {
         let code = error.storeCode
         let remedy: String

@@ -5,26 +5,20 @@ internal import RoostSQL
 
 /// The SQL functions that compare text as Roost does.
 ///
-/// They are deterministic, cannot be called from a file's schema, read text without copying it, and
-/// return null for a value that is not text.
+/// They cannot be called from a file's schema, and return null for a value that is not text.
 enum SQLiteFunctions {
-    /// The name of the function that compares a text with a matcher, the second argument.
+    /// The function that compares a text with a matcher.
     static let matches = "roost_matches"
-    /// The name of the function that returns a text's sort key; the options are the second
-    /// argument.
+    /// The function that returns the sort key of a text; the options are the second argument.
     static let sortKey = "roost_sort_key"
 
-    /// The type name of a pointer to a `StringMatcher`.
-    ///
-    /// SQLite compares the characters of the name, not its address.
+    /// The type name of a pointer to a `StringMatcher`; SQLite compares its characters.
     private static let matcherType: StaticString = "roost_matcher"
 
-    /// Whether this build of SQLite has the JSON functions.
     static let hasJSON: Bool =
         sqlite3_libversion_number() >= 3_038_000
         ? sqlite3_compileoption_used("OMIT_JSON") == 0 : sqlite3_compileoption_used("ENABLE_JSON1") != 0
 
-    /// Registers the functions with a connection.
     static func register(on connection: SQLiteConnection) throws(StoreError) {
         let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
         // SAFETY: `functionError` lives as long as the connection, and only the connection's
@@ -40,7 +34,6 @@ enum SQLiteFunctions {
             what: "Setting up")
     }
 
-    /// Sets a parameter to a matcher, which is retained until SQLite discards the value.
     static func bind(_ matcher: StringMatcher, to statement: OpaquePointer, at index: Int32) -> Int32 {
         let type = UnsafeRawPointer(matcherType.utf8Start).assumingMemoryBound(to: CChar.self)
         // SAFETY: the destructor, which SQLite calls in every case, releases the reference retained
@@ -90,7 +83,6 @@ enum SQLiteFunctions {
         }
     }
 
-    /// Sets the result of a function to bytes.
     private static func give(_ bytes: UnsafeRawBufferPointer, to context: OpaquePointer?) {
         // SQLite copies the bytes. An empty result may have no address, which SQLite would treat as
         // null.
@@ -99,9 +91,7 @@ enum SQLiteFunctions {
             context, bytes.baseAddress, UInt64(bytes.count), unsafeBitCast(-1, to: sqlite3_destructor_type.self))
     }
 
-    /// Returns the bytes of a text, or nil if memory is exhausted.
-    ///
-    /// The bytes are valid until the SQL function returns.
+    /// Returns the bytes, valid until the SQL function returns, or nil if memory is exhausted.
     private static func bytes(of text: OpaquePointer) -> UnsafeRawBufferPointer? {
         // Unlike sqlite3_value_text, this call does not copy the text to add a terminating zero.
         let start = sqlite3_value_blob(text)

@@ -3,13 +3,8 @@ package import RoostCore
 internal import RoostSQL
 
 /// Limits for the effects of hostile or damaged files, and of faulty statements.
-///
-/// Opening a store compares its catalog with the expected catalog. These limits bound the rest:
-/// sizes, depths, the kinds of statements, and the time until the next row.
 enum SQLiteGuards {
-    /// Returns the limits of a connection, each with SQLite's constant for the limit.
-    ///
-    /// FORMAT.md lists the limits, some with their reasons.
+    /// Returns the limits of a connection; FORMAT.md lists them, some with their reasons.
     static func limits(maximumValueBytes: Int) -> [(limit: Int32, value: Int32)] {
         [
             (SQLITE_LIMIT_LENGTH, Int32(clamping: maximumValueBytes)), (SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
@@ -34,9 +29,8 @@ enum SQLiteGuards {
 
     /// Returns whether a statement may perform an action.
     ///
-    /// SQLite calls this while it prepares a statement. See
-    /// <https://www.sqlite.org/c3ref/c_alter_table.html> for the actions and the meaning of `first`
-    /// and `second`.
+    /// <https://www.sqlite.org/c3ref/c_alter_table.html> lists the actions, with the meaning of
+    /// `first` and `second`.
     static func allows(
         _ action: Int32, first: UnsafePointer<CChar>?, second: UnsafePointer<CChar>?,
         database: UnsafePointer<CChar>?, writing: Bool, dropping: Bool = false
@@ -74,29 +68,25 @@ enum SQLiteGuards {
 
 /// The time limit of a statement for its next row.
 ///
-/// SQLite calls ``look()`` after a number of steps of its virtual machine. A statement resets the
-/// clock before each row, so no time is measured while rows arrive quickly.
+/// SQLite calls ``look()`` after every ``stepCount`` steps of its virtual machine.
 struct RowClock {
-    /// The number of SQLite's steps between two checks of the clock, about a millisecond of work.
+    /// The number of steps between two calls, about a millisecond of work.
     static let stepCount: Int32 = 100_000
 
     /// The maximum time for a row, or nil for no limit.
     var limit: Duration?
-    /// The time of SQLite's first callback for the current row; valid only if `hasStarted`.
+    /// The time of the first call for the current row; valid only if `hasStarted`.
     private var start = ContinuousClock.now
     private var hasStarted = false
-    /// Whether a statement was stopped by the time limit since the clock was last reset.
+    /// Whether the time limit stopped the statement since the last reset.
     var isOver = false
     /// A closure that stops the statement by throwing.
     var check: (() throws(StoreError) -> Void)?
-    /// The last error of `check`, and whether it stopped a statement since the clock was last
-    /// reset.
+    /// The last error of `check`, and whether it stopped the statement since the last reset.
     private(set) var checkError: StoreError?
     private(set) var wasCancelled = false
 
-    /// Resets the clock before the next row.
-    ///
-    /// This method runs for every row, so it does not read the time.
+    /// Resets the clock without reading the time, because this runs for every row.
     mutating func reset() { (hasStarted, isOver, wasCancelled) = (false, false, false) }
 
     /// Calls `check` and reads the clock, and returns true if the statement must be stopped.
@@ -119,15 +109,13 @@ struct RowClock {
 }
 
 extension SQLiteConnection {
-    /// The operations that a connection's statements may perform.
     enum Authority {
-        /// Reading.
         case reading
         /// Reading, writing rows, creating tables, and creating or dropping indexes.
         case writing
         /// The same as `writing`, and dropping tables.
         case dropping
-        /// All operations, as needed to rebuild a database.
+        /// All operations, to rebuild a database.
         case everything
     }
 
@@ -162,8 +150,6 @@ extension SQLiteConnection {
         try check(code, what: "Setting up")
     }
 
-    /// Sets the connection's limits, and the maximum time for a statement's next row (nil for no
-    /// limit).
     func bound(maximumValueBytes: Int, rowTimeout: Duration?) {
         for (limit, value) in SQLiteGuards.limits(maximumValueBytes: maximumValueBytes) {
             sqlite3_limit(handle, limit, value)
@@ -180,17 +166,15 @@ extension SQLiteConnection {
 
     /// Rebuilds the file, or empties it if `SQLITE_DBCONFIG_RESET_DATABASE` was set.
     ///
-    /// Requires ``Authority/everything``. SQLite attaches a temporary file and writes the new
-    /// content to it. So this method allows one attached file until VACUUM ends.
+    /// Requires ``Authority/everything``. VACUUM attaches a temporary file, so this method allows
+    /// one attached file.
     func vacuum() throws(StoreError) {
         let limit = sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 1)
         defer { sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, limit) }
         try execute("VACUUM")
     }
 
-    /// Runs `body` and calls `check` about every millisecond while a statement runs.
-    ///
-    /// An error of `check` stops the statement.
+    /// Runs `body`, and stops its statements if `check`, called about every millisecond, throws.
     package func ending<Result>(
         when check: @escaping () throws(StoreError) -> Void, _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -200,8 +184,6 @@ extension SQLiteConnection {
         return try body()
     }
 
-    /// Runs `body` without a time limit for its statements, for example to check the whole file or
-    /// to build indexes.
     func withoutTimeLimit<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         let limit = clock.pointee.limit
         clock.pointee.limit = nil

@@ -21,12 +21,11 @@ extension SQLiteStoreType {
     /// code.
     ///
     /// An operation that needs more memory fails with `outOfResources` and changes nothing. Call
-    /// this once, at the start of a program. The limit should be at least four times the largest
-    /// value of the stores (option `maximumValueBytes`), because a row passes through several
-    /// buffers.
+    /// this once, at the start of a program. A row passes through several buffers, so the limit
+    /// should be at least four times the option `maximumValueBytes` of the stores.
     ///
     /// - Parameter byteCount: The limit in bytes, or 0 for no limit.
-    /// - Returns: The previous limit, or 0 if there was none.
+    /// - Returns: The previous limit.
     @discardableResult
     package static func limitMemory(toByteCount byteCount: Int64) -> Int64 {
         // A negative number would only query the limit.
@@ -37,23 +36,18 @@ extension SQLiteStoreType {
     /// code.
     ///
     /// The statistics take two locks for each allocation, about 7 % of the time of a look-up.
-    /// Without them, ``limitMemory(toByteCount:)`` has no effect, and SQLite cannot report its
-    /// memory use. Call this once, at the start of a program, before any other code or thread can
-    /// use SQLite. A library should not call it.
+    /// Without them, ``limitMemory(toByteCount:)`` has no effect. Call this once, at the start of a
+    /// program, before any code uses SQLite. A library should not call it.
     ///
-    /// - Returns: Whether the statistics are now disabled. False, without any change, if the
-    ///   process has already used SQLite.
+    /// - Returns: False, without any change, if the process has already used SQLite.
     @discardableResult
     package static func stopCountingMemory() -> Bool {
-        // SQLite returns SQLITE_MISUSE once it is in use.
         roost_sqlite3_config_flag(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK
     }
 
-    /// Returns the warning about the version with this number (major × 1 000 000 + minor × 1 000 +
-    /// patch), or nil.
     static func warning(versionNumber: Int) -> String? {
         guard versionNumber < 3_051_003 else { return nil }
         return
-            "SQLite before 3.51.3 can damage a store that another program than Roost writes to at the same time; let no other program write to it, or update SQLite."
+            "SQLite before 3.51.3 can damage a store while Roost and another program write to it at the same time. Let only Roost write to the store, or update SQLite."
     }
 }

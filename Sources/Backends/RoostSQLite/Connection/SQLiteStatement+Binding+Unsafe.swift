@@ -2,14 +2,13 @@ internal import CSQLite
 package import RoostCore
 package import RoostSQL
 
-// This file converts records to rows. Texts and bytes of a row are bound without copying. They must
-// stay valid until `sqlite3_step` has read them.
+// This file converts records to rows. The bytes of a row are not copied, and must stay valid until
+// `sqlite3_step` has read them.
 
 /// The destructor argument that makes SQLite copy the bytes immediately.
 private let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
 extension SQLiteStatement {
-    /// Sets a parameter.
     package func bind(_ value: SQLValue, at position: Int) throws(StoreError) {
         let (handle, index) = (try open(), Int32(clamping: position))
         switch value {
@@ -35,8 +34,6 @@ extension SQLiteStatement {
     }
 
     /// Sets a parameter to the value of a field, as the field's first column stores it.
-    ///
-    /// SQLite copies the bytes.
     package func bind(_ field: RecordLayout.Field, of record: RecordReader, at position: Int) throws(StoreError) {
         let step = SQLStep(field)
         try check(
@@ -47,7 +44,6 @@ extension SQLiteStatement {
                     destructor: copied))
     }
 
-    /// Sets the parameters of one row.
     package func bind(
         _ record: RecordReader, version: UInt32, columns: SQLRowColumns, at position: Int
     ) throws(StoreError) {
@@ -117,7 +113,7 @@ extension SQLiteStatement {
     /// Binds a value that is not null.
     ///
     /// For a field of variable size, `start` and `count` locate its bytes in the record. If `start`
-    /// is 0, this method ignores `count` and looks up the bytes.
+    /// is 0, this method looks up the bytes.
     private func bindValue(
         _ handle: OpaquePointer, record: RecordReader, step: SQLStep, column: Int32, start: Int, count: Int,
         destructor: sqlite3_destructor_type?

@@ -2,8 +2,7 @@ internal import CSQLite
 package import RoostCore
 package import RoostSQL
 
-// This file converts rows to records, directly from SQLite's columns, in memory that is reused for
-// each row.
+// This file converts rows to records, in memory that is reused for each row.
 
 extension SQLiteStatement {
     /// Adds the records of the next rows to a batch until the batch is full.
@@ -62,8 +61,7 @@ extension SQLiteStatement {
         }
     }
 
-    /// Returns the plan for the entity of the current row, or nil if the table does not contain
-    /// this entity.
+    /// Returns the plan for the current row's entity, or nil for an entity of another table.
     private func entity(_ handle: OpaquePointer, plan: SQLReadPlan) -> SQLReadPlan.Entity? {
         let value = sqlite3_column_value(handle, 1)
         let number = sqlite3_value_int64(value)
@@ -73,7 +71,8 @@ extension SQLiteStatement {
 
     @inline(never)
     private func foreign(_ handle: OpaquePointer, plan: SQLReadPlan) -> StoreError {
-        plan.damaged(key: sqlite3_column_int64(handle, 0), entity: nil, reason: "its entity is not one of the table's")
+        plan.damaged(
+            key: sqlite3_column_int64(handle, 0), entity: nil, reason: "its entity does not belong to the table")
     }
 
     @inline(never)
@@ -88,7 +87,6 @@ extension SQLiteStatement {
     private enum RunEnd {
         case full
         case end
-        /// The current row has another entity.
         case otherEntity
         case failed(Int32)
         case damaged(Int32?, StaticString)
@@ -129,12 +127,11 @@ extension SQLiteStatement {
 
     /// Adds the current row to the batch, and returns nil on success.
     ///
-    /// Each column is fetched once, as an `sqlite3_value`. SQLite does not protect these values
-    /// from other threads (<https://www.sqlite.org/c3ref/value.html>). Reading them is safe,
-    /// because connections have no mutex and only one thread at a time uses a connection.
+    /// Only one thread at a time uses a connection, so reading unprotected values is safe
+    /// (<https://www.sqlite.org/c3ref/value.html>).
     ///
-    /// The function is long because it is the body of the hot loop of every scan: a call for each
-    /// column would cost more than reading the column.
+    /// The function is long because it is the hot loop of scans: a call for each column would cost
+    /// more than reading the column.
     private func appendRow(
         to batch: inout RecordBatch, handle: OpaquePointer, steps: UnsafeBufferPointer<SQLStep>,
         entity: SQLReadPlan.Entity, fixed: Int, plan: SQLReadPlan, accepting: Bool
@@ -243,10 +240,9 @@ extension SQLiteStatement {
         return nil
     }
 
-    /// Returns the bits of a floating-point column.
+    /// Returns the bits of a number or of the text of a NaN; nil for any other value.
     ///
-    /// Also accepts the text of a NaN, and an integer, which another tool may have written. Returns
-    /// nil for any other value.
+    /// Another tool may have written an integer.
     private func doubleBits(_ value: OpaquePointer?, type: Int32) -> UInt64? {
         switch type {
         case SQLITE_FLOAT: sqlite3_value_double(value).bitPattern
@@ -325,9 +321,7 @@ extension SQLiteStatement {
         }
     }
 
-    /// Adds links until the batch is full.
-    ///
-    /// Returns false if the rows end first.
+    /// Adds links until the batch is full; returns false if the rows end first.
     package func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool {
         let handle = try open()
         while !batch.isFull {

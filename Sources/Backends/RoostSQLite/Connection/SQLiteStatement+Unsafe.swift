@@ -3,14 +3,11 @@ package import RoostCore
 package import RoostSQL
 
 /// A prepared SQLite statement.
-///
-/// Every return code that can report a new error is checked. A column that cannot be read for lack
-/// of memory is an error.
 package final class SQLiteStatement: SQLRecordStatement {
     /// The text of a statement, which is its key in the connection's cache.
     ///
-    /// The hash reads eight bytes at a time. For a text of a few hundred bytes, Swift's own hash
-    /// costs as much as running a small statement.
+    /// For a text of a few hundred bytes, Swift's own hash costs as much as running a small
+    /// statement.
     struct Text: Hashable {
         private let sql: String
 
@@ -58,9 +55,8 @@ package final class SQLiteStatement: SQLRecordStatement {
         handle = nil
     }
 
-    /// Returns SQLite's handle of the statement.
-    ///
-    /// Throws if the statement was recycled or finalized, or if its connection was closed.
+    /// Returns the handle; throws `closed` if the statement or its connection can no longer be
+    /// used.
     func open() throws(StoreError) -> OpaquePointer {
         guard let handle, let connection, !connection.isClosed else {
             throw StoreError(.closed, "A statement was used after its connection was closed.")
@@ -80,9 +76,7 @@ package final class SQLiteStatement: SQLRecordStatement {
         return code == SQLITE_ROW
     }
 
-    /// Resets the statement so that it can run again.
-    ///
-    /// Parameters keep their values.
+    /// Resets the statement; parameters keep their values.
     package func reset() {
         // The returned code repeats the error of the last step, which was already reported.
         if let handle, connection?.isClosed != true { _ = sqlite3_reset(handle) }
@@ -98,7 +92,6 @@ package final class SQLiteStatement: SQLRecordStatement {
         return connection?.failure(code, what: what) ?? .sqlite(SQLiteError(code: code), what: what, path: "")
     }
 
-    /// The path of the database, for error messages.
     var path: String { connection?.path ?? "" }
 
     func check(_ code: Int32) throws(StoreError) {
@@ -107,23 +100,18 @@ package final class SQLiteStatement: SQLRecordStatement {
 
     // MARK: Columns
 
-    /// The number of columns in a row.
     package var columnCount: Int { handle.map { Int(sqlite3_column_count($0)) } ?? 0 }
 
-    /// Returns the name of a column, or an empty text.
     package func columnName(at column: Int) -> String {
         guard let handle, let name = sqlite3_column_name(handle, Int32(clamping: column)) else { return "" }
         return String(cString: name)
     }
 
-    /// Returns whether the column of the current row is null.
     package func isNull(at column: Int) throws(StoreError) -> Bool {
         sqlite3_column_type(try open(), Int32(clamping: column)) == SQLITE_NULL
     }
 
-    /// Returns the integer in a column.
-    ///
-    /// Throws `corrupted` if the column contains anything else.
+    /// Returns the integer in a column; throws `corrupted` for any other value.
     package func integer(at column: Int) throws(StoreError) -> Int64 {
         let handle = try open()
         guard sqlite3_column_type(handle, Int32(clamping: column)) == SQLITE_INTEGER else {
@@ -132,9 +120,7 @@ package final class SQLiteStatement: SQLRecordStatement {
         return sqlite3_column_int64(handle, Int32(clamping: column))
     }
 
-    /// Returns the value in a column.
-    ///
-    /// Throws `corrupted` if a text is not UTF-8.
+    /// Returns the value in a column; throws `corrupted` for a text that is not UTF-8.
     package func value(at column: Int) throws(StoreError) -> SQLValue {
         let (handle, index) = (try open(), Int32(clamping: column))
         switch sqlite3_column_type(handle, index) {
@@ -154,8 +140,7 @@ package final class SQLiteStatement: SQLRecordStatement {
 
     /// Runs `body` with the bytes of a text or blob, which are valid only during the call.
     ///
-    /// The bytes of null are empty. If the database's encoding is not UTF-8, a text is in that
-    /// encoding.
+    /// The bytes of null are empty. A text has the database's encoding.
     package func withBytes<Result>(
         at column: Int, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

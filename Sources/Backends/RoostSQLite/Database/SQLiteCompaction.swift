@@ -4,15 +4,13 @@ internal import RoostSQL
 
 /// A rebuild of an open store's file that removes unused space.
 ///
-/// VACUUM writes the whole new content as one transaction into the write-ahead log. The store
-/// changes when the transaction commits. Readers continue, and writers wait.
+/// VACUUM writes the whole new content as one transaction into the write-ahead log. Readers
+/// continue, and writers wait.
 struct SQLiteCompaction {
     let store: SQLStore
     let path: String
     let settings: SQLiteSettings
 
-    /// Compacts the store.
-    ///
     /// Returns false if the log could not be emptied before the timeout or a cancellation.
     func run(_ isCancelled: @escaping @Sendable () -> Bool) throws(StoreError) -> Bool {
         // A small store may be compacted before SQLite first calls the progress handler.
@@ -20,7 +18,7 @@ struct SQLiteCompaction {
         // The check saves the identity of the file at the path. Reading the store afterwards
         // verifies that the store has this file open.
         let check = try FileHandleCheck(at: path)
-        try requireExact("was not compacted, because it")
+        try requireExact("was not compacted, because its content")
         try requireSpace()
         try check.verifyForWriting()
         let connection = try SQLiteDatabase.connect(path, settings: settings, access: .readWrite)
@@ -32,8 +30,7 @@ struct SQLiteCompaction {
             try connection.withoutTimeLimit { () throws(StoreError) in
                 let goOn = { () throws(StoreError) in
                     if isCancelled() { throw cancelled }
-                    // VACUUM can take minutes, so a new hard link of the file is also detected
-                    // before the commit.
+                    // VACUUM can take minutes, in which the file may get another hard link.
                     try check.verifyForWriting()
                 }
                 try connection.ending(when: goOn) { () throws(StoreError) in try connection.vacuum() }
@@ -41,7 +38,7 @@ struct SQLiteCompaction {
             try connection.allow(.writing)
             // The output of VACUUM is verified before it is moved into the file.
             try SQLiteSettling.requireSound(connection)
-            try requireExact("is damaged: after compacting it")
+            try requireExact("is damaged: after compaction, its content")
             try check.verifyForWriting()
             let timeout = Duration.seconds(min(settings.timeoutSeconds, 31_536_000))
             let isSmall = try connection.checkpoint(timeout: timeout, isCancelled: isCancelled)
@@ -66,7 +63,7 @@ struct SQLiteCompaction {
         guard recorded == found else {
             throw StoreError(
                 .corrupted,
-                "'\(path)' \(what) does not hold what its last commit recorded; 'roost check' says more.")
+                "'\(path)' \(what) differs from what the last commit recorded. Run 'roost check' for details.")
         }
     }
 

@@ -3,8 +3,6 @@ internal import RoostSQL
 
 extension SQLiteDatabase: ForeignContentDatabase {
     /// Returns the tables of other programs, and their indexes on the store's tables.
-    ///
-    /// Names that begin with `sqlite_` belong to SQLite, and those with `_roost_` to the store.
     func foreignContent(besides schema: SQLSchema) throws(StoreError) -> ForeignContent {
         let own = Set(schema.items.map { $0.name.lowercased() })
         let ownTables = Set((schema.systemTables + schema.tables).map { $0.name.lowercased() })

@@ -47,9 +47,7 @@ extension SQLiteDatabase {
         }
     }
 
-    /// Prepares for building the indexes of a load, which takes long without producing a row.
-    ///
-    /// Index building sorts outside the page cache, so a large cache would only cost memory.
+    /// Removes the time limit, and the large page cache, which index building does not use.
     func beginIndexing(_ connection: any SQLConnection) throws(StoreError) {
         (connection as? SQLiteConnection)?.clock.pointee.limit = nil
         // Only `beginLoading` sets a large cache.
@@ -75,7 +73,7 @@ extension SQLiteDatabase {
         endLoading()
     }
 
-    /// Empties the database, whatever the state of the load, and creates the tables again.
+    /// Empties the database, and creates the tables again.
     func abandonLoading(
         _ connection: any SQLConnection, recreate: (any SQLConnection) throws(StoreError) -> Void
     ) throws(StoreError) {

@@ -3,11 +3,9 @@ internal import RoostFiles
 internal import RoostSQL
 
 extension SQLiteDatabase {
-    /// Always true.
     var canRebuild: Bool { true }
 
-    /// Begins a transaction that may drop tables, while holding the store's lock exclusively; see
-    /// `SQLRebuilding`.
+    /// Begins a transaction that may drop tables, while holding the store's lock exclusively.
     ///
     /// Returns nil if a needed name is in use.
     func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)? {

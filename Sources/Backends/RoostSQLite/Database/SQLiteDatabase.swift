@@ -5,9 +5,8 @@ internal import RoostSQL
 
 /// An open database file, with a writing connection, a pool of reading connections, and locks.
 ///
-/// Each open store has its own instance. The instances coordinate through SQLite's locks and the
-/// store's lock file, within a process and between processes. FORMAT.md describes opening,
-/// committing and closing.
+/// The instances coordinate through SQLite's locks and the store's lock file, within a process and
+/// between processes. FORMAT.md describes opening, committing and closing.
 final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
     struct State {
         var writer: SQLiteConnection?
@@ -21,18 +20,13 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         var isClosed = false
         /// Whether the final steps after closing have been started.
         var isFinished = false
-        /// The error of a checkpoint after a commit, which did not affect the commit.
-        ///
-        /// Closing reports it.
+        /// The error of a checkpoint after a commit, which closing reports.
         var checkpointError: StoreError?
     }
 
-    /// The maximum number of idle reading connections.
     private static let maximumIdleReaders = 4
-    /// The size of the write-ahead log in bytes at which a checkpoint is due.
     private static let checkpointByteCount = 4 << 20
-    /// The minimum size of a large log in bytes, at which a checkpoint may wait longer for readers
-    /// of older states.
+    /// The size of the log in bytes at which a checkpoint may wait longer.
     private static let largeLogByteCount = 32 << 20
 
     let path: String
@@ -44,12 +38,9 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
     /// The lock that shows other users that the store was checked, or nil if it cannot be set.
     private let soundness: SoundnessLock?
     private let check: FileHandleCheck
-    /// The check to make after each read of a file with several hard links, or nil for any other
-    /// file.
+    /// The check after each read of a file with several hard links; nil for other files.
     private let unchanged: FileHandleCheck?
     /// A lock that excludes writers from a file that is read without a log.
-    ///
-    /// Nil if SQLite sets its own locks, or no lock can be set.
     private let fileLock: Mutex<SQLiteFileLock?>
     let notices: [String]
     private let gate = WriterGate()
@@ -59,7 +50,6 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
     var name: String { path }
     var commitSignal: (any CommitSignal)? { lock }
 
-    /// Creates the database from the files and locks that ``SQLiteOpening`` prepared.
     init(
         path: String, settings: SQLiteSettings, isImmutable: Bool, pageSizeBytes: Int, lock: StoreLock?,
         soundness: SoundnessLock?, check: FileHandleCheck, unchanged: FileHandleCheck? = nil, writer: SQLiteConnection?,
@@ -231,9 +221,9 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
     /// Moves the write-ahead log into the database if the log has become large.
     ///
     /// Readers of older states block a checkpoint, and a checkpoint blocks writers. So a checkpoint
-    /// gives up soon, and is repeated after the log has grown by another 4 MiB. If the log is
-    /// large, the repeated checkpoint waits longer. The first checkpoint never waits long: after a
-    /// large commit, the committing thread often still reads the previous state.
+    /// gives up soon, and is repeated after the log has grown by another 4 MiB. Only a repeated
+    /// checkpoint of a large log waits longer, because right after a large commit, the committing
+    /// thread often still reads the previous state.
     private func checkpointIfDue(_ writer: SQLiteConnection) {
         let byteCount = writer.logFrameCount * pageSizeBytes
         let due = state.withLock { $0.checkpointByteCount }
@@ -248,7 +238,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
                 if isDone { state.checkpointError = nil }
             }
         } catch {
-            // The commit is already durable. Closing the store reports the error of the checkpoint.
+            // The commit is already durable, so only closing reports the error.
             state.withLock { $0.checkpointError = error }
         }
     }
@@ -269,9 +259,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         }
     }
 
-    /// Removes a user from the count.
-    ///
-    /// The last user after closing performs the final steps.
+    /// Removes a user; the last user after closing performs the final steps.
     func leave() {
         let mustFinish = state.withLock { state in
             state.userCount -= 1
@@ -284,7 +272,6 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         if mustFinish { try? finishClosing() }
     }
 
-    /// Closes a connection that is no longer needed.
     func discard(_ connection: SQLiteConnection) {
         // A connection without a transaction has no changes to lose.
         try? connection.close()
@@ -339,7 +326,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
     private func keptInLog(_ failure: StoreError) -> StoreError {
         guard failure.code == .noSpace, SQLiteSettling.needsRecovery(path) else { return failure }
         return failure.withMessage(
-            "The log '\(path)-wal' cannot be moved into '\(path)': the disk is full, or a quota or a limit of file size is reached. Every commit in it is safe as long as both files stay together; make room, and the next program that closes the store moves it."
+            "The log '\(path)-wal' cannot be moved into '\(path)': the disk is full, or a quota or a limit of file size is reached. Every commit in it is safe as long as both files stay together. Make room; the next program that closes the store then moves the log."
         )
     }
 
@@ -348,7 +335,6 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         return try StoreFile.byteCount(at: path) + (log ?? 0)
     }
 
-    /// Opens a connection with the settings of its role.
     static func connect(
         _ path: String, settings: SQLiteSettings, access: SQLiteConnection.Access,
         unchanged: FileHandleCheck? = nil

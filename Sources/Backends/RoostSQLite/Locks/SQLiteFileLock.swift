@@ -14,9 +14,7 @@ final class SQLiteFileLock: Sendable {
     private static let sharedBytes = 0x4000_0002..<0x4000_0002 + 510
 
     private let lock: FileRangeLock
-    /// Whether the lock prevents all new connections.
-    ///
-    /// If not, the lock only prevents changes that do not use a log.
+    /// Whether the lock prevents all new connections, not only changes without a log.
     let keepsOthersOut: Bool
 
     private init(_ lock: FileRangeLock, keepsOthersOut: Bool) {
@@ -28,8 +26,7 @@ final class SQLiteFileLock: Sendable {
     ///
     /// Returns nil if a connection to the file is open, or if the system cannot lock single bytes.
     ///
-    /// - Throws: `permissionDenied` or `readOnly` if this user may not write to the file; errors of
-    ///   opening the file.
+    /// - Throws: `permissionDenied` or `readOnly` if this user may not write to the file.
     static func keepingOthersOut(of path: String) throws(StoreError) -> SQLiteFileLock? {
         let offset = Int.random(in: 0..<sharedBytes.count)
         let bytes = sharedBytes.indices.lazy.map { index in
@@ -42,10 +39,8 @@ final class SQLiteFileLock: Sendable {
 
     /// Locks the file at `path`, so that it can be read without a log.
     ///
-    /// Returns nil if a conflicting lock exists, for example the lock of an open connection, or if
-    /// the system cannot lock ranges of bytes.
-    ///
-    /// If this user may not write to the file, the lock is shared.
+    /// Returns nil if a conflicting lock exists, or if the system cannot lock ranges of bytes. If
+    /// this user may not write to the file, the lock is shared.
     static func forReading(_ path: String) throws(StoreError) -> SQLiteFileLock? {
         do throws(StoreError) {
             return try keepingOthersOut(of: path)

@@ -9,9 +9,7 @@ final class WriterGate: @unchecked Sendable {
     private let condition = NSCondition()
     private var isTaken = false
 
-    /// Waits until the gate is free, and enters it.
-    ///
-    /// Returns false if the gate is not free within the timeout.
+    /// Waits for the gate and enters it; returns false after the timeout.
     func enter(timeoutSeconds: Double) -> Bool {
         let deadline = Date(timeIntervalSinceNow: max(0, min(timeoutSeconds, 1e9)))
         condition.lock()

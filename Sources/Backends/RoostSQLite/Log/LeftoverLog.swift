@@ -5,25 +5,20 @@ internal import RoostSQL
 /// A write-ahead log that a crash left beside its database file, and the state of the file without
 /// the log.
 ///
-/// SQLite applies any log beside a file. If the file or the log was replaced, for example by
-/// copying a backup over the file, applying the log mixes their pages. SQLite does not detect this,
-/// but the store's generation and mark (``SQLTallies``) reveal it. SQLite also does not distinguish
-/// a damaged log from a log that a power cut has torn. ``WriteAheadLog`` does.
+/// SQLite applies any log beside a file. If the file or the log was replaced, for example by a
+/// backup, this mixes their pages. The store's generation and mark (``SQLTallies``) reveal the
+/// replacement.
 struct LeftoverLog {
     private let path: String
     private let content: WriteAheadLog.Content
     /// Whether the file already contains everything in the log.
     private let isInFile: Bool
-    /// The generation and the mark that the file contains without the log.
-    ///
-    /// Nil if they cannot be read, for example after an incomplete checkpoint.
+    /// The file's generation and mark without the log; nil if they cannot be read.
     private let inFile: (generation: Int64, mark: Int64)?
 
     /// Reads the log of the store at `path`, or returns nil if the log is missing or empty.
     ///
-    /// Takes no lock, so the caller must prevent other connections from writing to the store.
-    ///
-    /// - Throws: Errors of reading the log or the file.
+    /// The caller must prevent other connections from writing to the store.
     init?(ofStoreAt path: String, settings: SQLiteSettings) throws(StoreError) {
         self.path = path
         guard let log = try WriteAheadLog.open(ofStoreAt: path) else { return nil }
@@ -32,12 +27,10 @@ struct LeftoverLog {
         inFile = Self.generationAndMark(path, settings: settings)
     }
 
-    /// Throws `corrupted` if the log's header is damaged, or if a frame is damaged and each commit
-    /// was flushed.
+    /// Throws `corrupted` if the header is damaged, or if a frame is damaged and `isUnflushed` is
+    /// false.
     ///
-    /// - Parameter isUnflushed: Whether the log may contain commits that were not flushed; see
-    ///   ``UnflushedMark``.
-    /// - Throws: `corrupted`.
+    /// ``UnflushedMark`` determines `isUnflushed`.
     func requireSound(isUnflushed: Bool) throws(StoreError) {
         guard case .damaged(let offset) = content.ending else { return }
         guard offset > 0 else {
@@ -75,9 +68,6 @@ struct LeftoverLog {
     }
 
     /// Returns messages for people about the log, one sentence each.
-    ///
-    /// - Parameter staysBesideFile: Whether the log stays because the store is opened read-only.
-    /// - Returns: The messages.
     func notices(staysBesideFile: Bool) -> [String] {
         var notices: [String] = []
         if staysBesideFile, !isInFile, content.commitCount > 0 {
@@ -93,7 +83,7 @@ struct LeftoverLog {
             )
         case .damaged:
             notices.append(
-                "'\(path)-wal' has a frame that does not match its checksum; the commits from there on are left out. A power cut can leave that where 'synchronous' is 'normal', and so can damage."
+                "'\(path)-wal' has a frame that does not match its checksum; the commits from there on are left out. The cause is damage, or a power cut while 'synchronous' was 'normal'."
             )
         }
         return notices

@@ -10,17 +10,11 @@ struct LogChecksum: Equatable {
         second = bytes[offset + 4..<offset + 8].reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// Computes the checksum of a range of bytes.
     init(of bytes: [UInt8], range: Range<Int>, isBigEndian: Bool) { add(bytes, range: range, isBigEndian: isBigEndian) }
 
-    /// Adds a range of bytes, eight bytes at a time.
+    /// Adds a range of bytes, eight at a time, and ignores remaining bytes at the end.
     ///
-    /// Remaining bytes at the end are ignored.
-    ///
-    /// - Parameters:
-    ///   - bytes: The bytes that contain the range.
-    ///   - range: The range to add.
-    ///   - isBigEndian: Whether the log's checksums treat words as big-endian.
+    /// `isBigEndian` is the byte order of the words that the log's checksums add.
     mutating func add(_ bytes: [UInt8], range: Range<Int>, isBigEndian: Bool) {
         let range = range.clamped(to: bytes.indices)
         bytes.withUnsafeBytes { bytes in

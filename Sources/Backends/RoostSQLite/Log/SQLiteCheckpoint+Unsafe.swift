@@ -30,20 +30,18 @@ extension SQLiteConnection {
     /// Moves all of the write-ahead log into the database and empties the log (TRUNCATE).
     ///
     /// SQLite before 3.51.3 can lose data if a checkpoint runs concurrently with a commit. A
-    /// TRUNCATE checkpoint first acquires the writer lock, so that no other connection commits
-    /// during the checkpoint. Without the lock, SQLite would continue with a PASSIVE checkpoint.
-    /// This method prevents that by interrupting the checkpoint before any page is moved.
+    /// TRUNCATE checkpoint first acquires the writer lock, which prevents commits. If the lock is
+    /// not free in time, this method interrupts the checkpoint before any page is moved.
     ///
     /// - Parameters:
     ///   - timeout: The maximum total time to wait for a writer and for readers of older states.
-    ///   - isCancelled: A closure that is called while waiting. It ends the wait by returning true.
-    ///   - empties: Whether the log is also emptied. If not, the log remains, and readers of the
-    ///     newest state do not prevent the checkpoint (FULL).
-    ///   - keepsFile: Whether a log file of up to 8 MiB keeps its length. The frames in it then no
-    ///     longer belong to the log.
+    ///   - isCancelled: A closure that ends the wait by returning true.
+    ///   - empties: Whether the log is also emptied. If not (FULL), readers of the newest state do
+    ///     not prevent the checkpoint.
+    ///   - keepsFile: Whether an emptied log file of up to 8 MiB keeps its length.
     /// - Returns: Whether the checkpoint was complete. If not, either the whole log was moved but
-    ///   not emptied, or nothing was moved. The log is never moved in part, because the file alone
-    ///   would then not be a state of the store.
+    ///   not emptied, or nothing was moved. A part of the log is never moved, because the file
+    ///   alone would then not be a state of the store.
     /// - Throws: Errors of the file system.
     func checkpoint(
         timeout: Duration, isCancelled: @escaping () -> Bool = { false }, empties: Bool = true, keepsFile: Bool = false
@@ -57,8 +55,7 @@ extension SQLiteConnection {
                 { context, _ in
                     context?.assumingMemoryBound(to: CheckpointTimeout.self).pointee.wait() == true ? 1 : 0
                 }, context)
-            // If the handler cannot be set, no checkpoint is started: SQLite would wait for a
-            // writer, and then continue without the writer lock.
+            // Without the handler, SQLite would continue without the writer lock.
             let mode = empties ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_FULL
             let code = set != SQLITE_OK ? set : keepsFile ? keepingLogFile { moveLog(mode) } : moveLog(mode)
             // This call replaces the handler.

@@ -3,7 +3,7 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSQL
 
-/// The operations that make a database file complete, so that it needs no companion files.
+/// The operations that make a database file complete without companion files.
 enum SQLiteSettling {
     /// The suffixes of the files that SQLite creates beside an open database.
     static let companions = ["-wal", "-shm", "-journal"]
@@ -36,14 +36,12 @@ enum SQLiteSettling {
     ///
     /// The caller must have no open connection. While the store has other users, a writer still
     /// moves the log if their snapshots allow this, since the last user may be a reader. Readers
-    /// never write to the file, and remove a log only if it is empty or the file already contains
-    /// all of it.
+    /// never write to the file, and remove only a log that the file already contains.
     ///
     /// Without a lock or companion files, does nothing. Otherwise, `lock` becomes exclusive or is
     /// released.
     ///
-    /// - Throws: `storeReplaced` if the file was replaced or removed, so that the log must remain;
-    ///   errors of moving the log.
+    /// - Throws: `storeReplaced` if the file was replaced or removed, so that the log must remain.
     static func afterLastUse(
         _ path: String, settings: SQLiteSettings, lock: StoreLock?, check: FileHandleCheck
     ) throws(StoreError) {
@@ -84,8 +82,8 @@ enum SQLiteSettling {
 
     /// Moves the log into the database if all other users read the store's newest state.
     ///
-    /// The caller holds a shared lock of the store. Does nothing while another connection writes,
-    /// because that connection's process will move the log.
+    /// The caller holds the store's lock. Does nothing while another connection writes, because its
+    /// process will move the log.
     private static func moveBesideOthers(_ path: String, settings: SQLiteSettings) throws(StoreError) {
         let connection = try SQLiteDatabase.connect(path, settings: settings, access: .readWrite)
         defer { try? connection.close() }
@@ -96,16 +94,14 @@ enum SQLiteSettling {
 
     /// Removes an empty log and its index without SQLite.
     ///
-    /// A file that cannot be removed does no harm, because an empty log has no effect.
+    /// An empty log has no effect, so a failure does no harm.
     static func removeEmptyLog(_ path: String, under fileLock: SQLiteFileLock) {
         guard fileLock.keepsOthersOut, !needsRecovery(path) else { return }
         removeCompanions(path, suffixes: ["-wal", "-shm"])
         withExtendedLifetime(fileLock) {}
     }
 
-    /// Removes the index of a log that is not in use.
-    ///
-    /// The next user creates it again.
+    /// Removes the index of a log that is not in use; SQLite can create it again.
     static func removeIndex(_ path: String) {
         guard let fileLock = (try? SQLiteFileLock.keepingOthersOut(of: path)) ?? nil, !hasJournal(path) else { return }
         removeCompanions(path, suffixes: ["-shm"])
@@ -144,7 +140,7 @@ enum SQLiteSettling {
             try check.verify()
         } catch  where needsRecovery(path) {
             throw error.withMessage(
-                "\(error.message); its last commits are in '\(path)-wal', which belongs beside that file under its new name"
+                "\(error.message); the last commits of the file that was open are in '\(path)-wal', so move this log beside that file and name it like that file, with '-wal' at the end"
             )
         }
     }
@@ -160,8 +156,7 @@ enum SQLiteSettling {
         defer { if !closed { try? connection.close() } }
         _ = try connection.integer("SELECT 1 FROM sqlite_schema LIMIT 1")
         let isComplete = try connection.checkpoint(timeout: .zero)
-        // With this setting off, closing the last connection removes the log and its index. Nothing
-        // can be lost, because the log was moved and emptied.
+        // With this setting off, closing the last connection removes the emptied log and its index.
         if isComplete { try connection.set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isOn: false) }
         try connection.close()
         closed = true

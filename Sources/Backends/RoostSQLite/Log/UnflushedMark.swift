@@ -5,23 +5,19 @@ internal import RoostSQL
 /// (`synchronous=normal`).
 ///
 /// A power cut can then tear any transaction in the log, so a frame with a wrong checksum does not
-/// prove damage. The table has no rows. It is created and flushed before the first unflushed
-/// commit. A later writer drops the table if this writer flushes each commit, is the only user of
-/// the store and finds no log.
+/// prove damage. The table is flushed before the first unflushed commit. A later writer that
+/// flushes each commit drops the table, if it is the only user and finds no log.
 enum UnflushedMark {
     static let table = "_roost_unflushed"
-    /// The table's declaration in the catalog.
     static let declaration = "CREATE TABLE _roost_unflushed (reason TEXT) STRICT"
 
-    /// Creates the table if it does not exist, and flushes this commit even if others are not
-    /// flushed.
+    /// Creates the table if it does not exist, and flushes this commit.
     static func set(_ connection: SQLiteConnection, settings: SQLiteSettings) throws(StoreError) {
         try connection.execute("PRAGMA synchronous = FULL")
         try commit(declaration, whereSet: false, connection: connection)
         try connection.execute("PRAGMA synchronous = \(settings.synchronous.rawValue.uppercased())")
     }
 
-    /// Drops the table if it exists.
     static func remove(_ connection: SQLiteConnection) throws(StoreError) {
         try connection.allow(.dropping)
         try commit("DROP TABLE \(table)", whereSet: true, connection: connection)

@@ -26,7 +26,6 @@ struct WriteAheadLog: ~Copyable {
         case damaged(Int)
     }
 
-    /// The result of reading all frames.
     struct Content: Equatable {
         /// The number of commits that SQLite applies.
         var commitCount = 0
@@ -70,7 +69,6 @@ struct WriteAheadLog: ~Copyable {
 
     // MARK: Frames
 
-    /// A frame with its page.
     private struct Frame {
         let bytes: [UInt8]
         var page: Int { WriteAheadLog.word(bytes, at: 0) }
@@ -80,7 +78,6 @@ struct WriteAheadLog: ~Copyable {
         var salts: ArraySlice<UInt8> { bytes[8..<16] }
         var checksum: LogChecksum { LogChecksum(bytes, at: 16) }
 
-        /// Returns the checksum that the frame must have after a frame with the checksum `seed`.
         func computedChecksum(after seed: LogChecksum, isBigEndian: Bool) -> LogChecksum {
             var checksum = seed
             checksum.add(bytes, range: 0..<8, isBigEndian: isBigEndian)
@@ -211,18 +208,11 @@ struct WriteAheadLog: ~Copyable {
 
     /// Returns whether frames of a later transaction follow a frame that SQLite does not accept.
     ///
-    /// The search continues the chain from each stored checksum, and from `computed`. A frame that
-    /// continues a chain after the end of a transaction belongs to the next transaction. If a
-    /// stored checksum does not match its frame, the frame's commit mark counts only if the disk
-    /// writes the frame's header atomically. The mark and the checksum were then written together.
-    ///
-    /// - Parameters:
-    ///   - first: The frame that SQLite does not accept.
-    ///   - start: The offset of this frame.
-    ///   - computed: The checksum that is computed from this frame's content.
-    ///   - header: The log's header.
-    /// - Returns: Whether frames of a later transaction follow.
-    /// - Throws: Errors of reading the log.
+    /// The search continues the chain from each stored checksum, and from `computed`, the checksum
+    /// of the first frame's content. A frame that continues a chain after the end of a transaction
+    /// belongs to the next transaction. If a stored checksum does not match its frame, the frame's
+    /// commit mark counts only if the disk writes the frame's header atomically. The mark and the
+    /// checksum were then written together.
     private func isFollowedByLaterTransaction(
         _ first: Frame, at start: Int, computed: LogChecksum, header: Header
     ) throws(StoreError) -> Bool {
@@ -256,11 +246,7 @@ struct WriteAheadLog: ~Copyable {
 
     // MARK: Against the database
 
-    /// Returns whether the database file already contains all commits of the log.
-    ///
-    /// - Parameter content: The result of ``content()``.
-    /// - Returns: Whether the file contains all commits; false if the log does not end cleanly.
-    /// - Throws: Errors of reading the log and the file.
+    /// Returns whether the database file already contains all commits of a log that ends cleanly.
     func isInDatabase(_ content: Content) throws(StoreError) -> Bool {
         guard content.ending == .clean else { return false }
         guard content.commitCount > 0, let header = try header() else { return true }

@@ -1,8 +1,6 @@
 internal import RoostFiles
 
-/// The formats of the files that SQLite creates beside a database.
-///
-/// The formats distinguish SQLite's files from those of other programs.
+/// The formats that distinguish SQLite's files beside a database from files of other programs.
 ///
 /// - `-wal`, the log: <https://www.sqlite.org/fileformat.html#the_write_ahead_log>.
 /// - `-shm`, the index of the log: <https://www.sqlite.org/walformat.html>.
@@ -31,19 +29,16 @@ enum SQLiteCompanionFormat {
         return file.prefix(examinedByteCount).map(isIndex) ?? false
     }
 
-    /// The maximum number of bytes of a file that are examined.
     private static let examinedByteCount = 1 << 20
     /// The size of a unit of an index.
     private static let unitByteCount = 32 << 10
-    /// The length of an index that SQLite has just created, and the step in which the length of an
-    /// index grows.
+    /// The length of a new index, and the step in which an index grows.
     private static let (newIndexByteCount, indexStepByteCount) = (3, 4 << 10)
-    /// The magic numbers of a log, and the version of its format.
     private static let (logMagics, logFormat): ([UInt32], UInt32) = ([0x377F_0682, 0x377F_0683], 3_007_000)
     /// The first bytes of an index, in both byte orders.
     ///
-    /// These bytes are the beginning of the format's version. Only three bytes are compared,
-    /// because SQLite truncates the index of an unused log to three bytes.
+    /// They begin the format's version. SQLite truncates the index of an unused log to these three
+    /// bytes.
     private static let indexBeginnings: [[UInt8]] = [[0x18, 0xE2, 0x2D], [0x00, 0x2D, 0xE2]]
     /// The length of an index header, and the offset of the hash table in the first unit.
     private static let (indexHeaderByteCount, indexHashOffset) = (136, 16 << 10)
@@ -53,7 +48,6 @@ enum SQLiteCompanionFormat {
         bytes.count >= 8 && (logMagics.contains(word(bytes, offset: 0)) || word(bytes, offset: 4) == logFormat)
     }
 
-    /// Returns whether an index can have this length.
     private static func isIndexLength(_ byteCount: Int) -> Bool {
         byteCount <= newIndexByteCount || byteCount.isMultiple(of: indexStepByteCount)
     }
@@ -71,7 +65,6 @@ enum SQLiteCompanionFormat {
         }
     }
 
-    /// Returns four bytes as a big-endian number, or 0 if there are fewer bytes.
     private static func word(_ bytes: [UInt8], offset: Int) -> UInt32 {
         guard bytes.count >= offset + 4 else { return 0 }
         return bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }

@@ -2,16 +2,12 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSQL
 
-/// The checks before SQLite opens a store, of the files beside the store.
-///
-/// SQLite applies and removes such files without asking.
+/// The checks of the files beside a store, which SQLite would apply and remove without asking.
 enum SQLiteCompanions {
-    /// Checks that the files beside the store have SQLite's formats, and that a rollback journal
-    /// belongs to the store.
+    /// Throws `notAStore` if a file lacks SQLite's format, or a journal belongs to another
+    /// database.
     ///
-    /// The check needs no lock and changes nothing.
-    ///
-    /// - Throws: `notAStore` with the name of the wrong file.
+    /// The check needs no lock.
     static func requireOwn(besideStoreAt path: String) throws(StoreError) {
         try StoreFile.requireOwnCompanions(ofStoreAt: path, type: SQLiteStoreType())
         try RollbackJournal.requireOwn(besideStoreAt: path)
@@ -21,10 +17,8 @@ enum SQLiteCompanions {
     /// ``LeftoverLog``.
     ///
     /// The caller excludes all writers, by holding the store's lock exclusively or by checking
-    /// under a ``SoundnessLock``. No file beside the store is created or changed.
-    ///
-    /// - Returns: The log, or nil if it is missing or empty.
-    /// - Throws: `corrupted`; errors of reading the store together with its log.
+    /// under a ``SoundnessLock``. No file is created or changed. Returns nil if the log is missing
+    /// or empty.
     static func requireOwnLog(
         besideStoreAt path: String, settings: SQLiteSettings
     ) throws(StoreError) -> LeftoverLog? { try ownLog(besideStoreAt: path, settings: settings, isRead: true) }
@@ -49,11 +43,8 @@ enum SQLiteCompanions {
 
     /// Checks that the log beside a store belongs to that store, so that both can be removed.
     ///
-    /// If the store is damaged even if its log is ignored, the check passes, because the owner of the
-    /// log cannot be determined.
-    ///
-    /// - Throws: The errors of ``requireOwnLog(besideStoreAt:settings:)``, except for damage of the
-    ///   log.
+    /// Accepts a damaged log. If the store is damaged even without its log, accepts any log,
+    /// because its owner cannot be determined.
     static func requireOwnLogToRemove(besideStoreAt path: String, settings: SQLiteSettings) throws(StoreError) {
         do throws(StoreError) { _ = try ownLog(besideStoreAt: path, settings: settings, isRead: false) } catch {
             guard let alone = try? SQLiteDatabase.connect(path, settings: settings, access: .immutable(nil)) else {
@@ -67,7 +58,7 @@ enum SQLiteCompanions {
 
     /// Returns the store's UUID, and whether the log may contain commits that were not flushed.
     ///
-    /// First checks that the schema has no code of others, such as views, that reading could run.
+    /// First checks that reading runs no foreign code in the schema.
     private static func identity(_ connection: SQLiteConnection) throws(StoreError) -> (StoreUUID, Bool) {
         let version = Int(clamping: try connection.integer("PRAGMA user_version") ?? 0)
         try SQLSchema.requireFormat(version, of: connection.path)
@@ -89,11 +80,9 @@ struct RollbackJournal {
     /// The size of a record without its page: a number and a checksum of four bytes each.
     private static let recordByteCount = 8
 
-    /// Checks that a rollback journal beside the store at `path`, if any, was begun for this store.
+    /// Throws `notAStore` if a rollback journal beside the store was begun for another database.
     ///
     /// SQLite ignores a journal that is empty or begins with zeros.
-    ///
-    /// - Throws: `notAStore` with the name of the journal.
     static func requireOwn(besideStoreAt path: String) throws(StoreError) {
         let journal = path + "-journal"
         // A journal that cannot be read passes, because SQLite itself reports it.

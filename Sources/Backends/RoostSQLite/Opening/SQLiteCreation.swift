@@ -28,7 +28,6 @@ enum SQLiteCreation {
             throw error
         }
         try connection.close()
-        // This moves the written pages from the log into the file and removes the log.
         try SQLiteSettling.settle(path, settings: settings)
         guard !SQLiteSettling.needsRecovery(path) else {
             throw StoreError(.busy, "The new store '\(path)' is being opened by another program.")

@@ -18,7 +18,6 @@ struct SQLiteHeader {
         self.bytes = bytes
     }
 
-    /// Whether the database is marked as a Roost store.
     var isStore: Bool { Int32(bitPattern: UInt32(word(68))) == Self.applicationID }
     var formatVersion: Int { word(60) }
     /// The text encoding: 1 for UTF-8, 2 or 3 for UTF-16, or 0 if nothing was ever written.
@@ -53,15 +52,13 @@ struct SQLiteHeader {
             // twice in a row.
             guard attempt == 2 else { continue }
             throw StoreError(
-                .corrupted, "'\(path)' is shorter than it says: its end is missing. Restore it from a backup.")
+                .corrupted, "'\(path)' is shorter than its header says: its end is missing. Restore it from a backup.")
         }
     }
 
     private func word(_ offset: Int) -> Int { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
 
     /// Checks that the file at `path` is a complete store with a readable version.
-    ///
-    /// - Throws: `corrupted`; the errors of ``requireStore(at:)``.
     static func require(at path: String) throws(StoreError) {
         try requireStore(at: path)
         try requireWhole(path)
@@ -70,8 +67,6 @@ struct SQLiteHeader {
     /// Checks that the file at `path` begins like a store with a readable version.
     ///
     /// The check needs no lock, since these bytes are written before a store is published.
-    ///
-    /// - Throws: `notAStore`, `unsupportedVersion` or `corrupted`; errors of reading the file.
     static func requireStore(at path: String) throws(StoreError) {
         // A read error, such as a lack of file handles, is thrown unchanged, because the file may
         // still be a store.
@@ -97,9 +92,7 @@ struct SQLiteHeader {
         return header.formatVersion
     }
 
-    /// Returns whether the file at `path` is a store of this type.
-    ///
-    /// Never blocks.
+    /// Returns whether the file at `path` is a store of this type, and never blocks.
     static func recognizes(_ path: String) -> Bool {
         guard let bytes = StoreFile.read(prefix: byteCount, of: path) else { return false }
         return SQLiteHeader(bytes)?.isStore ?? false

@@ -2,9 +2,7 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSQL
 
-/// Opens stores.
-///
-/// Each check is made before the first write that depends on it.
+/// The opening of a store, with each check before the first write that depends on it.
 struct SQLiteOpening {
     private let path: String
     private let options: StoreOptions
@@ -18,8 +16,7 @@ struct SQLiteOpening {
 
     /// Opens the store.
     ///
-    /// If the caller passes a lock of the store, shared or exclusive, the store takes it over and
-    /// makes it shared.
+    /// If the caller passes a lock of the store, the store takes it over and makes it shared.
     func open(
         type: any PersistentStoreType, location: StoreLocation, lock held: StoreLock? = nil
     ) throws(StoreError) -> SQLStore {
@@ -101,9 +98,7 @@ struct SQLiteOpening {
         }
     }
 
-    /// Returns a lock under which the file can be read without a log.
-    ///
-    /// Returns nil if a log or journal has content, or if the file cannot be locked.
+    /// Returns a lock for reading the file; nil if a log or journal has content or locking fails.
     private func lockFile() throws(StoreError) -> SQLiteFileLock? {
         guard let fileLock = try SQLiteFileLock.forReading(path), !SQLiteSettling.needsRecovery(path) else {
             return nil
@@ -197,7 +192,7 @@ struct SQLiteOpening {
     private func unrecovered(_ error: StoreError, isLocked: Bool) -> StoreError {
         if !isLocked, error.code == .permissionDenied {
             return error.withMessage(
-                "'\(path)' was not closed by its last writer and cannot be recovered in a directory that cannot be written; open it for writing once, or copy it with the files beside it."
+                "'\(path)' was not closed by its last writer, and this user cannot recover it without write permission for its directory. Open the store for writing as another user, or copy '\(path)' and its '-wal' or '-journal' file to a writable directory."
             )
         }
         if error.code == .readOnly, SQLiteSettling.needsRecovery(path) {
@@ -244,8 +239,8 @@ struct SQLiteOpening {
 
     /// Turns the history on or off, or limits it, according to the options.
     ///
-    /// Turning the history on or off requires that the store is not open elsewhere, because other
-    /// programs would not notice the change.
+    /// Turning it on or off requires that the store is not open elsewhere, because others would not
+    /// notice the change.
     private func applyHistoryOptions(
         _ schema: SQLSchema, connection: SQLiteConnection, lock: StoreLock?
     ) throws(StoreError) -> SQLSchema {
@@ -297,7 +292,7 @@ struct SQLiteOpening {
     /// Reads the identity and the model, and compares the model with the schema and the options.
     ///
     /// First checks that reading runs no foreign code in the schema. The last element of the result
-    /// is whether the log may contain commits that were not flushed.
+    /// is ``SQLiteSchemaCheck/isUnflushed``.
     private func inspect(_ connection: SQLiteConnection) throws(StoreError) -> (StoreUUID, SQLSchema, Bool) {
         let check = try SQLiteSchemaCheck(connection)
         let version = Int(clamping: try connection.integer("PRAGMA user_version") ?? 0)

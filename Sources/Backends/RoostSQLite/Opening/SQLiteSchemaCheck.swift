@@ -3,11 +3,10 @@ internal import RoostSQL
 
 /// A comparison of a file's schema with the schema that Roost would create.
 ///
-/// It ensures that no foreign statement runs when Roost reads or writes.
+/// After this comparison, no foreign statement runs when Roost reads or writes.
 ///
-/// Triggers, views and virtual tables are refused. Roost's own tables and indexes are refused if
-/// their text differs, for example in generated columns, checks or collations. Other tables are
-/// accepted, and so are other indexes except unique indexes of Roost's tables.
+/// Triggers, views and virtual tables are refused, and Roost's own tables and indexes if their text
+/// differs. Other tables are accepted, and other indexes except unique indexes of Roost's tables.
 struct SQLiteSchemaCheck {
     private struct Entry {
         let type: String
@@ -49,7 +48,6 @@ struct SQLiteSchemaCheck {
     /// Whether the store has the table of ``UnflushedMark``.
     var isUnflushed: Bool { entries[UnflushedMark.table]?.sql == UnflushedMark.declaration }
 
-    /// Checks that the system tables exist and are unchanged.
     func requireSystemTables(formatVersion: Int) throws(StoreError) {
         let tables = SQLSchema.systemTables(SQLiteDialect(), formatVersion: formatVersion)
         guard tables.contains(where: { entries[$0.name] != nil }) else {
@@ -58,7 +56,6 @@ struct SQLiteSchemaCheck {
         for item in tables { try require(item) }
     }
 
-    /// Compares the catalog with the schema of the store's model.
     func require(_ schema: SQLSchema) throws(StoreError) {
         for item in schema.items { try require(item) }
         let expected = Set(schema.items.map(\.name))

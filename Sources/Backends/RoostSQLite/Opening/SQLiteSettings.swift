@@ -5,8 +5,6 @@ struct SQLiteSettings: Sendable {
     /// The flushes that a commit waits for.
     enum Synchronous: String, CaseIterable, Sendable {
         /// The write-ahead log is flushed at each commit, so a commit is durable on return.
-        ///
-        /// This is the default.
         case full
         /// The same as `full`, because stores have no rollback journal.
         case extra
@@ -20,8 +18,6 @@ struct SQLiteSettings: Sendable {
     /// The maximum size of a value or a row, in bytes.
     var maximumValueBytes = 256 << 20
     /// The maximum time that a statement may take to find its next row, or nil for no limit.
-    ///
-    /// A slower statement throws `timedOut`.
     var rowTimeout: Duration? = .seconds(300)
     /// The page size of a new store, or nil for 4096.
     var pageSizeBytes: Int?
@@ -48,8 +44,6 @@ struct SQLiteSettings: Sendable {
             summary: "The timeout for finding the next row of a statement, in seconds; 0 for no timeout."),
     ]
 
-    /// Reads the options.
-    ///
     /// Throws `invalidRequest` for an unknown name or an invalid value.
     init(_ options: StoreOptions) throws(StoreError) {
         timeoutSeconds = options.timeoutSeconds

@@ -10,7 +10,7 @@ struct roost_page_file {
     size_t count;
 };
 
-// The files. An element without a name ends the list.
+// An element without a name ends the list.
 const struct roost_page_file *roost_page_files(void);
 
 #endif

@@ -6,7 +6,6 @@ package import RoostJSONText
 package struct JSONMembers {
     package var members: [JSONMember] = []
 
-    /// Creates a list without members.
     package init() {}
 
     package mutating func add(_ key: String, _ text: String?) {

@@ -9,8 +9,7 @@ package final class JSONProblems {
 
     /// The problems, one line each: path, position, description.
     ///
-    /// If there are more problems than the maximum, the last line contains the number of further
-    /// problems.
+    /// The last line may contain the number of further problems.
     package var messages: [String] {
         count > Self.maximumCount ? described + ["… and \(count - Self.maximumCount) more."] : described
     }
@@ -19,10 +18,8 @@ package final class JSONProblems {
     private var count = 0
     private let bytes: [UInt8]
 
-    /// Creates an empty collection for a text.
     package init(of bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Adds a problem.
     package func add(_ message: String, path: String, at byteOffset: Int) {
         count += 1
         guard count <= Self.maximumCount else { return }
@@ -30,14 +27,12 @@ package final class JSONProblems {
         described.append("\(place) (\(TextPosition(of: byteOffset, in: bytes))): \(message)")
     }
 
-    /// Adds the problem that a node has the wrong type.
     package func addMismatch(_ node: JSONNode, expected: String, path: String) {
         add("\(expected) is expected, not \(node.kindDescription).", path: path, at: node.byteOffset)
     }
 }
 
 extension JSONProblems {
-    /// Adds the problem that a number is out of range.
     package func addOutOfRange(_ node: JSONNode, expected: String, path: String) {
         add("\(expected) is expected, and this number is out of range.", path: path, at: node.byteOffset)
     }
@@ -45,19 +40,16 @@ extension JSONProblems {
 
 /// A reader of one object's members by key.
 ///
-/// Adds wrong types and unknown keys to ``problems`` instead of throwing.
-///
-/// A member with the value `null` counts as absent.
+/// Adds wrong types and unknown keys to ``problems`` instead of throwing. The result is then nil,
+/// empty or the given default, as for an absent key. A member with the value `null` counts as
+/// absent.
 package struct JSONObjectReader {
     /// The path of the object, such as `entities.Track`.
     package let path: String
-    /// The collection that problems are added to.
     package let problems: JSONProblems
     private let members: [String: JSONNode]
 
     /// Reads an object whose keys must be in `keys`.
-    ///
-    /// Reports each other key, or a node that is not an object, as a problem.
     package init(_ node: JSONNode, path: String, keys: [String], problems: JSONProblems) {
         self.path = path
         self.problems = problems
@@ -79,9 +71,6 @@ package struct JSONObjectReader {
         self.members = members
     }
 
-    /// Returns the members of an object.
-    ///
-    /// For any other node, reports the problem and returns an empty array.
     package static func members(of node: JSONNode, path: String, problems: JSONProblems) -> [JSONMember] {
         guard case .object(let members) = node.content else {
             problems.addMismatch(node, expected: "an object", path: path)
@@ -98,27 +87,20 @@ package struct JSONObjectReader {
         return path.isEmpty ? key : path + "." + key
     }
 
-    /// Returns the path of a member.
     package func path(_ key: String) -> String { Self.join(path, with: key) }
 
-    /// Returns the node at a key; nil if absent.
     package func node(_ key: String) -> JSONNode? { members[key] }
 
-    /// Returns the members of the object at a key; empty if absent or invalid.
     package func members(_ key: String) -> [JSONMember] {
         guard let node = members[key] else { return [] }
         return Self.members(of: node, path: path(key), problems: problems)
     }
 
-    /// Returns the items of the array at a key; empty if absent or invalid.
     package func items(_ key: String) -> [JSONNode] {
         guard let node = members[key] else { return [] }
         return Self.items(of: node, path: path(key), problems: problems)
     }
 
-    /// Returns the items of an array.
-    ///
-    /// For any other node, reports the problem and returns an empty array.
     package static func items(of node: JSONNode, path: String, problems: JSONProblems) -> [JSONNode] {
         guard case .array(let nodes) = node.content else {
             problems.addMismatch(node, expected: "an array", path: path)
@@ -127,15 +109,11 @@ package struct JSONObjectReader {
         return nodes
     }
 
-    /// Returns the text at a key; nil if absent or invalid.
     package func string(_ key: String) -> String? {
         guard let node = members[key] else { return nil }
         return Self.string(node, path: path(key), problems: problems)
     }
 
-    /// Returns the text of a node.
-    ///
-    /// For a node that is not text, reports the problem and returns nil.
     package static func string(_ node: JSONNode, path: String, problems: JSONProblems) -> String? {
         guard case .string(let text) = node.content else {
             problems.addMismatch(node, expected: "a string", path: path)
@@ -144,7 +122,6 @@ package struct JSONObjectReader {
         return text
     }
 
-    /// Returns the texts in the array at a key; empty if absent or invalid.
     package func strings(_ key: String) -> [String] {
         guard let node = members[key] else { return [] }
         return Self.strings(of: node, path: path(key), problems: problems)
@@ -157,7 +134,6 @@ package struct JSONObjectReader {
         }
     }
 
-    /// Returns the texts in the object at a key, by their keys; empty if absent or invalid.
     package func stringDictionary(_ key: String) -> [String: String] {
         var result: [String: String] = [:]
         for member in members(key) {
@@ -167,7 +143,6 @@ package struct JSONObjectReader {
         return result
     }
 
-    /// Returns the boolean at a key; `standard` if absent or invalid.
     package func bool(_ key: String, default standard: Bool) -> Bool {
         guard let node = members[key] else { return standard }
         guard case .bool(let value) = node.content else {
@@ -177,7 +152,6 @@ package struct JSONObjectReader {
         return value
     }
 
-    /// Returns the whole number at a key; nil if absent or invalid.
     package func int(_ key: String) -> Int? {
         guard let node = members[key] else { return nil }
         if case .number(let text) = node.content, let value = Int(text) { return value }
@@ -189,7 +163,6 @@ package struct JSONObjectReader {
         return nil
     }
 
-    /// Returns the enumeration case at a key; `standard` if absent or invalid.
     package func choice<Choice: RawRepresentable & CaseIterable>(
         _ key: String, default standard: Choice
     ) -> Choice where Choice.RawValue == String {
@@ -201,9 +174,7 @@ package struct JSONObjectReader {
         return value
     }
 
-    /// Returns the text at a mandatory key.
-    ///
-    /// If the text is absent or invalid, reports the problem and returns an empty text.
+    /// Returns the text at a mandatory key, or an empty text.
     package func required(_ key: String, at node: JSONNode) -> String {
         if members[key] == nil, case .object = node.content {
             problems.add("'\(key)' is missing.", path: path, at: node.byteOffset)
@@ -219,7 +190,7 @@ package struct JSONObjectReader {
         else { return }
         throw StoreError(
             .unsupportedVersion,
-            "The \(name) has format version \(number); this program reads up to \(newest). Use a newer one.")
+            "The \(name) has format version \(number); this program reads up to \(newest). Use a newer program.")
     }
 
     /// Reports a `formatVersion` that is absent, below 1 or not a whole number.
@@ -232,7 +203,6 @@ package struct JSONObjectReader {
         }
     }
 
-    /// Adds the problem that `text` is not one of `names`.
     package func addUnknown(among names: [String], instead text: String, path: String, at node: JSONNode) {
         let hint = nearestName(to: text, among: names).map { "; did you mean '\($0)'?" }
         problems.add(

@@ -40,7 +40,6 @@ public struct DeleteDenial: Sendable, Hashable {
         self.reason = reason
     }
 
-    /// Returns the error for one or more denials.
     package static func error(_ denials: [DeleteDenial]) -> StoreError {
         guard let first = denials.first else {
             return StoreError(.internalInconsistency, "A delete was denied without a reason.")

@@ -1,16 +1,12 @@
-/// Limits on the length of messages, because a file can contain any number of names of any length.
+/// Limits on the length of messages, because names in a file may have any length.
 package enum MessageText {
-    /// The maximum number of bytes of a word.
-    ///
-    /// No name in a model is longer, and few paths are longer.
+    /// The limit of a word, which no name in a model exceeds.
     static let maximumWordByteCount = 1024
-    /// The maximum number of bytes of a message.
     package static let maximumByteCount = 64 << 10
 
     /// Shortens long words in the middle, and then the whole text if it is still too long.
     ///
-    /// A word ends at a space or a line break. Shortening in the middle preserves the end of a
-    /// path, and the remedy at the end of a message.
+    /// This preserves the end of a path, and the remedy at the end of a message.
     package static func bounded(_ text: String) -> String {
         guard text.utf8.count > maximumWordByteCount else { return text }
         var bytes: [UInt8] = []
@@ -26,10 +22,9 @@ package enum MessageText {
         return String(decoding: short, as: UTF8.self)
     }
 
-    /// Appends the bytes of a text, or only its ends if the text has more than `most` bytes.
+    /// Appends a text, without its middle if the text has more than `most` bytes.
     ///
-    /// The ends have at most `first` and `last` bytes. Between them, the number of omitted bytes
-    /// replaces the middle.
+    /// `first` and `last` limit the bytes at each end.
     private static func append(
         _ text: some BidirectionalCollection<UInt8>, to bytes: inout [UInt8], first: Int, last: Int, most: Int
     ) {

@@ -1,10 +1,7 @@
 /// Returns the candidate most similar to a mistyped name; nil if none is similar.
-///
-/// Ignores case. A candidate is similar if its edit distance is at most 1, or at most a third of
-/// the length of `name`.
 package func nearestName(to name: String, among candidates: [String]) -> String? {
     let wanted = Array(name.lowercased().unicodeScalars)
-    // The cost is quadratic, so very long names from a hostile file are skipped.
+    // The cost is quadratic, and a hostile file can contain very long names.
     guard wanted.count <= 100 else { return nil }
     var best: (name: String, distance: Int)?
     for candidate in candidates where candidate.unicodeScalars.count <= 100 {
@@ -15,16 +12,14 @@ package func nearestName(to name: String, among candidates: [String]) -> String?
     return best?.name
 }
 
-/// Returns the names as a list for a message: up to 21 names, or 20 and the number of the others.
+/// Returns a list for a message: all names, or the first 20 and the number of the rest.
 package func listed(_ names: [String]) -> String {
     let limit = 20
     guard names.count > limit + 1 else { return names.joined(separator: ", ") }
     return "\(names.prefix(limit).joined(separator: ", ")) and \(names.count - limit) more"
 }
 
-/// Returns the minimum number of edits that change `left` into `right`.
-///
-/// An edit inserts, deletes or replaces one character, or exchanges two adjacent characters.
+/// Returns the number of insertions, deletions, replacements and exchanges of adjacent characters.
 private func editDistance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
     var (before, row) = ([Int](), Array(0...right.count))
     for (i, a) in left.enumerated() {

@@ -3,17 +3,12 @@ package import RoostJSONText
 extension StoreError {
     /// Creates the error for text that is not the expected JSON.
     ///
-    /// If the source of the text threw a `StoreError`, the result is that error.
-    ///
-    /// - Parameters:
-    ///   - error: The syntax error or read error, with its position.
-    ///   - name: The name of the text in the message, such as a path or `standard input`.
-    ///   - code: The code of the error for invalid text.
+    /// If the source of the text threw a `StoreError`, the result is that error. Only a syntax
+    /// error uses `code`.
     package init(_ error: JSONSyntaxError, in name: String, code: Code) {
         self.init(error, prefix: "\(name), ", code: code)
     }
 
-    /// Creates the error with a prefix before the position.
     init(_ error: JSONSyntaxError, prefix: String, code: Code) {
         let isSentence = error.message.hasSuffix("?") || error.message.hasSuffix(".")
         let message = "\(prefix)\(error)\(isSentence ? "" : ".")"

@@ -1,7 +1,6 @@
 package import RoostSystem
 
 extension StoreError {
-    /// Creates the store error for a failed system call.
     package init(_ error: SystemFailure) {
         let code: Code =
             switch error.code {

@@ -1,8 +1,5 @@
 /// A failure of a persistent store, of a model, or of a conversion.
 ///
-/// ``message`` includes the entity, property, object or file that failed, and the remedy if any. It
-/// never contains a stored value, so that logs do not leak data.
-///
 /// ```swift
 /// do {
 ///     try store.insert("Album", rows: [["title": "Blue", "year": 19]])
@@ -12,25 +9,24 @@
 /// }
 /// ```
 public struct StoreError: Error, Sendable, Adjustable {
-    /// The kind of a failure, for programs.
+    /// The kind of a failure.
     ///
     /// Minor releases may add codes.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        /// The stable name of the code, which JSON outputs and tests use.
+        /// The stable name of the code.
         public let description: String
 
         /// Creates a code for a third party's store.
         public init(_ name: String) { description = name }
     }
 
-    /// The kind of failure, for programs.
+    /// The kind of failure.
     public private(set) var code: Code
-    /// A description of the failure, its location and the remedy, for people, without stored
-    /// values.
+    /// A description of the failure, its location and the remedy, for people.
     ///
-    /// It is one line, except that a list adds one line per problem. Words of more than 1 KiB, and
-    /// messages of more than 64 KiB, are shortened in the middle, because names in a file may have
-    /// any length.
+    /// The message contains no stored value, so that logs do not leak data. It is one line, except
+    /// that a list adds one line per problem. Words above 1 KiB and messages above 64 KiB are
+    /// shortened in the middle.
     public private(set) var message: String
     /// The objects that another commit changed or deleted since they were read; only with code
     /// `Code.conflict`.
@@ -53,10 +49,9 @@ public struct StoreError: Error, Sendable, Adjustable {
     /// Set only with code `Code.corrupted`, and with `Code.limitExceeded` for an object that is
     /// too large.
     public private(set) var damagedObject: ObjectID?
-    /// The column of an error in the text of a predicate, in characters from 1; nil for other
-    /// errors.
+    /// The column of an error in the text of a predicate, in characters from 1.
     package var textColumn: Int?
-    /// The cause, for example the backend's error with an SQLite extended result code.
+    /// The cause, such as the backend's error with an SQLite extended result code.
     public let underlying: (any Error)?
 
     /// Creates an error.
@@ -69,12 +64,10 @@ public struct StoreError: Error, Sendable, Adjustable {
         self.underlying = underlying
     }
 
-    /// Returns the text shortened, and with control characters escaped.
     private static func fitting(_ text: String) -> String { line(MessageText.bounded(text)) }
 
-    /// Returns the text with control characters escaped, because names can contain them.
-    ///
-    /// A line feed before two spaces stays, because it separates the problems of a list.
+    /// Escapes control characters, except a line feed before two spaces, which separates the
+    /// problems of a list.
     private static func line(_ text: String) -> String {
         func isUnfit(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
         guard text.unicodeScalars.contains(where: isUnfit) else { return text }
@@ -86,8 +79,7 @@ public struct StoreError: Error, Sendable, Adjustable {
 
     /// Returns the same error with another message.
     ///
-    /// The code and all other properties are unchanged. Use this method to add the location or the
-    /// remedy:
+    /// All other properties are unchanged. Use this method to add the location or the remedy:
     ///
     /// ```swift
     /// do throws(StoreError) { try read(file) } catch {
@@ -95,33 +87,29 @@ public struct StoreError: Error, Sendable, Adjustable {
     /// }
     /// ```
     public func withMessage(_ message: String) -> StoreError {
-        // A copy preserves all properties, even if more are added to this type.
+        // A copy preserves properties that are added to this type later.
         var error = self
         error.message = Self.fitting(message)
         return error
     }
 
-    /// Returns the same error with another message and code; all other properties are unchanged.
     package func withMessage(_ message: String, code: Code) -> StoreError {
         var error = withMessage(message)
         error.code = code
         return error
     }
 
-    /// Returns the same error with `place` and a colon before its message.
     package func located(in place: String) -> StoreError { withMessage("\(place): \(message)") }
 
-    /// Returns the same error with `object` as the damaged object.
     package func naming(damagedObject object: ObjectID) -> StoreError {
         var error = self
         error.damagedObject = object
         return error
     }
 
-    /// The same error without the damaged object; all other properties are unchanged.
+    /// The same error without the damaged object, for operations that need every object.
     ///
-    /// Use it in an operation that needs every object, such as a sort. A caller that skips damaged
-    /// objects then stops at this error.
+    /// A caller that skips damaged objects then stops at this error.
     package var withoutDamagedObject: StoreError {
         var error = self
         error.damagedObject = nil
@@ -159,7 +147,7 @@ extension StoreError.Code {
     /// The version hashes of the store or the request differ from those of the expected model, or
     /// the tables of a Core Data store do not match the model.
     ///
-    /// If the store has an older model, migrate the store to the expected model first.
+    /// If the store has an older model, migrate the store first.
     public static let modelMismatch = Self("modelMismatch")
     /// No store type with the given name is registered.
     public static let unknownStoreType = Self("unknownStoreType")
@@ -175,9 +163,7 @@ extension StoreError.Code {
 
     // MARK: While open
 
-    /// Another process or thread holds a required lock.
-    ///
-    /// The same call can succeed later.
+    /// Another process or thread holds a required lock; the same call can succeed later.
     public static let busy = Self("busy")
     /// The store, snapshot, cursor or loader is closed.
     public static let closed = Self("closed")
@@ -198,8 +184,7 @@ extension StoreError.Code {
     public static let outOfResources = Self("outOfResources")
     /// A deadline passed.
     public static let timedOut = Self("timedOut")
-    /// A server's response to a commit was lost, and the server could not be reached again in
-    /// time; or a disk failed during a commit.
+    /// A server's response to a commit was lost, or a disk failed during a commit.
     ///
     /// The commit was either made once or not at all. Read the objects again before you repeat the
     /// commit. If the store refuses commits after a disk failed, first open the store again.
@@ -265,7 +250,7 @@ extension StoreError.Code {
     ///
     /// The call had no effect.
     public static let unsupported = Self("unsupported")
-    /// The content of the finished destination differs from the content of the source.
+    /// The content of a conversion's destination differs from the content of the source.
     ///
     /// If the conversion created the destination, the destination was removed. Otherwise, do not
     /// use it.
@@ -346,11 +331,7 @@ public struct ConstraintViolation: Sendable, Hashable {
 extension StoreError {
     /// Returns an error about pairs of objects with equal unique values.
     ///
-    /// - Parameters:
-    ///   - violations: The pairs, or some of them if there are many.
-    ///   - furtherCount: The number of other pairs.
-    ///   - underlying: The error of the database.
-    /// - Returns: The error, of code `constraintViolation`.
+    /// `furtherCount` is the number of pairs that `violations` omits.
     package static func constraintViolations(
         _ violations: [ConstraintViolation], furtherCount: Int = 0, underlying: (any Error)? = nil
     ) -> StoreError {

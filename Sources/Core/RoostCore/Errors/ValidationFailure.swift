@@ -57,7 +57,6 @@ public struct ValidationFailure: Error, Sendable, Hashable {
     /// The rule that is broken.
     public let kind: Kind
 
-    /// Creates a failure of an object or a row.
     package init(_ subject: Subject, entity: EntityName, property: String?, kind: Kind) {
         (self.subject, self.entity, self.property, self.kind) = (subject, entity, property, kind)
     }
@@ -104,10 +103,7 @@ public struct ValidationFailure: Error, Sendable, Hashable {
         }
     }
 
-    /// Returns the error for these failures.
-    ///
-    /// - Parameter failures: At least one failure.
-    /// - Returns: The error, of code `validationFailed`.
+    /// Returns the `validationFailed` error; `failures` must not be empty.
     package static func error(_ failures: [ValidationFailure]) -> StoreError {
         guard let first = failures.first else {
             return StoreError(.internalInconsistency, "A validation failed without a reason.")

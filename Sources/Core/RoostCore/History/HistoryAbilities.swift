@@ -1,45 +1,35 @@
 /// A store that can record its changes.
 ///
-/// Stores of the key-value and SQL engines conform, but only types with
-/// ``StoreCapability/history`` record changes. Callers use the extensions of ``PersistentStore``.
+/// Callers use the extensions of ``PersistentStore``, because a conforming type may lack
+/// ``StoreCapability/history``.
 package protocol HistoryKeepingStore: PersistentStore {
     /// Removes transactions from the history, in one or more write transactions.
-    ///
-    /// - Throws: The errors of ``HistoryMaintenance/remove(_:model:storeUUID:at:in:)``; `readOnly`,
-    ///   `busy`.
     func removeHistory(_ bound: HistoryBound) throws(StoreError)
 
-    /// Replaces the store's history and generation with those of another store that has the same
-    /// content.
+    /// Replaces the store's history and generation with those of a store that has the same content.
     ///
-    /// This store must record its changes. The history that it recorded is removed.
+    /// This store must already record its changes.
     func importHistory(_ entries: any HistoryEntries, at generation: Generation) throws(StoreError)
 }
 
-/// A snapshot of a ``HistoryKeepingStore``.
 package protocol HistorySnapshot: StoreSnapshot {
-    /// Whether stores of the type have the capability ``StoreCapability/history``.
+    /// Whether the store's type has ``StoreCapability/history``.
     var canRecordHistory: Bool { get }
 
-    /// Runs `body` with the entries of the history, the identity of the store and its generation.
     func withHistory<Result>(
         _ body: (any HistoryEntries, StoreUUID, Generation) throws(StoreError) -> Result
     ) throws(StoreError) -> Result
 
-    /// Returns the token of the last transaction; see ``StoreSnapshot/historyToken()``.
     func makeHistoryToken() throws(StoreError) -> HistoryToken
 
-    /// Returns a cursor over transactions; see ``StoreSnapshot/historyCursor(_:)``.
     func makeHistoryCursor(_ request: HistoryRequest) throws(StoreError) -> any HistoryCursor
 }
 
 extension HistorySnapshot {
-    /// Reads the token from the history's entries.
     package func makeHistoryToken() throws(StoreError) -> HistoryToken {
         try reading { (reader) throws(StoreError) in try reader.currentToken() }
     }
 
-    /// Creates a cursor over the history's entries.
     package func makeHistoryCursor(_ request: HistoryRequest) throws(StoreError) -> any HistoryCursor {
         try reading { (reader) throws(StoreError) in try reader.cursor(request) }
     }
@@ -89,10 +79,7 @@ extension StoreSnapshot {
 }
 
 extension PersistentStore {
-    /// Imports the history of another store from its snapshot; returns false if that store has no
-    /// history.
-    ///
-    /// - Throws: `unsupported`; the errors of reading and writing.
+    /// Imports the history of another store; returns false if that store has no history.
     package func importHistory(of snapshot: any StoreSnapshot) throws(StoreError) -> Bool {
         guard try snapshot.hasHistory(), let source = snapshot as? any HistorySnapshot else { return false }
         guard let store = self as? any HistoryKeepingStore else {
@@ -104,7 +91,6 @@ extension PersistentStore {
         return true
     }
 
-    /// Returns whether the store records its changes.
     package func recordsHistory() throws(StoreError) -> Bool {
         let snapshot = try snapshot()
         defer { snapshot.close() }
@@ -121,10 +107,6 @@ extension PersistentStore {
         }
     }
 
-    /// Removes transactions from the history.
-    ///
-    /// - Throws: `unsupported` for a store without ``StoreCapability/history``; the errors of
-    ///   ``HistoryKeepingStore/removeHistory(_:)``.
     package func removeHistory(_ bound: HistoryBound) throws(StoreError) {
         guard let store = self as? any HistoryKeepingStore, type.capabilities.contains(.history) else {
             _ = try metadata()

@@ -20,7 +20,6 @@ struct HistoryBytes: Sendable {
 
     static func unsigned(_ number: Int64) -> UInt64 { UInt64(bitPattern: number << 1 ^ number >> 63) }
 
-    /// Appends a text, or nil.
     mutating func append(text: String?) {
         guard let text else { return append(number: 0) }
         append(number: UInt64(text.utf8.count) + 1)
@@ -75,7 +74,6 @@ struct HistoryBytesReader: Sendable {
         return Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
     }
 
-    /// Reads an index of a collection with `count` elements.
     mutating func index(below count: Int, what: String) throws(StoreError) -> Int {
         guard let index = Int(exactly: try number()), index < count else {
             throw Self.damaged("it names \(what) that the model lacks")

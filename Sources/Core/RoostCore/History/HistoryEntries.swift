@@ -1,19 +1,16 @@
-/// The entries of a history, as seen by one transaction or snapshot of an engine's storage.
+/// The entries of a history in a transaction or snapshot of an engine's storage.
 ///
 /// To store histories, an engine implements this protocol and ``HistoryEntryWriter``.
 package protocol HistoryEntries {
-    /// Returns the settings of the history; nil if the store records no history.
+    /// Returns the settings; nil if the store records no history.
     func historySettings() throws(StoreError) -> [UInt8]?
-    /// Returns the bytes of the entry at a place; nil without such an entry.
     func historyBytes(at place: HistoryPlace) throws(StoreError) -> [UInt8]?
     /// Returns the place of the first entry at or after `place`, or nil.
     func historyPlace(from place: HistoryPlace) throws(StoreError) -> HistoryPlace?
-    /// Returns the position of the history's last transaction; nil for an empty history.
     func lastHistoryPosition() throws(StoreError) -> UInt64?
 }
 
 extension HistoryEntries {
-    /// Returns the place of the first entry after `place`, or nil.
     package func historyPlace(after place: HistoryPlace) throws(StoreError) -> HistoryPlace? {
         if place.part < .max {
             return try historyPlace(from: HistoryPlace(place.position, part: place.part + 1))
@@ -49,24 +46,18 @@ extension HistoryEntries {
 
 /// The entries of a history in a write transaction.
 package protocol HistoryEntryWriter: HistoryEntries {
-    /// Sets the settings; nil removes them.
     func setHistorySettings(_ bytes: [UInt8]?) throws(StoreError)
     /// Adds or replaces the entry at a place.
     func putHistory(_ bytes: [UInt8], at place: HistoryPlace) throws(StoreError)
-    /// Removes at most `limit` entries before `place`; returns the number removed.
+    /// Removes at most `limit` entries before `place`, and returns their number.
     func removeHistory(before place: HistoryPlace, limit: Int) throws(StoreError) -> Int
 }
 
 /// The entries of a store that records no history.
 package struct NoHistory: HistoryEntries {
-    /// Creates an empty history.
     package init() {}
-    /// Returns nil.
     package func historySettings() throws(StoreError) -> [UInt8]? { nil }
-    /// Returns nil.
     package func historyBytes(at place: HistoryPlace) throws(StoreError) -> [UInt8]? { nil }
-    /// Returns nil.
     package func historyPlace(from place: HistoryPlace) throws(StoreError) -> HistoryPlace? { nil }
-    /// Returns nil.
     package func lastHistoryPosition() throws(StoreError) -> UInt64? { nil }
 }

@@ -1,14 +1,8 @@
 extension HistoryEntries {
-    /// Examines the whole history: checksums, order, times, and missing or surplus entries.
+    /// Examines the whole history, and returns the first problem as a finding.
     ///
-    /// Ignores entries up to the history's start. An interrupted removal leaves such entries, and
-    /// the next removal deletes them.
-    ///
-    /// - Parameters:
-    ///   - model: The model of the store.
-    ///   - generation: The generation of the store.
-    /// - Returns: The first problem as a finding; empty for a history without problems.
-    /// - Throws: The errors of reading, except `corrupted`, which becomes a finding.
+    /// Entries up to the history's start are ignored, because an interrupted removal leaves such
+    /// entries.
     package func historyFindings(
         _ model: ManagedObjectModel, at generation: Generation
     ) throws(StoreError) -> [StoreFinding] {
@@ -21,11 +15,11 @@ extension HistoryEntries {
         }
     }
 
-    /// Returns a sentence if the last commits are missing, which is not damage; otherwise nil.
+    /// Returns a sentence if the last commits are missing, which is not damage.
     private func examine(_ model: ManagedObjectModel, generation: Generation) throws(StoreError) -> String? {
         guard let bytes = try historySettings() else {
             if try historyPlace(from: HistoryPlace(0)) != nil {
-                throw HistoryBytesReader.damaged("there are transactions, and no history is recorded")
+                throw HistoryBytesReader.damaged("it has transactions, although the store does not record a history")
             }
             return nil
         }
@@ -45,7 +39,7 @@ extension HistoryEntries {
                 throw HistoryBytesReader.damaged("the sizes of its transactions do not add up")
             }
             if byteCount == settings.startByteCount, settings.firstTime != header.time {
-                throw HistoryBytesReader.damaged("its settings name another first transaction")
+                throw HistoryBytesReader.damaged("the time of its first transaction does not match its settings")
             }
             time = header.time
             try examineChanges(part, model: model)

@@ -2,17 +2,11 @@ package import Foundation
 
 /// Operations on a whole history, in write transactions of its store.
 package enum HistoryMaintenance {
-    /// The maximum number of entries that one call of ``remove(_:model:storeUUID:at:in:)`` removes.
     package static let entriesPerTransaction = 4096
 
     /// Begins a history, or changes its limits.
     ///
-    /// - Parameters:
-    ///   - retention: The limits; nil keeps the limits of an existing history, and sets no limits
-    ///     for a new history.
-    ///   - generation: The generation of the store.
-    ///   - entries: The entries of the history.
-    /// - Throws: `invalidRequest` for invalid limits; the errors of reading and writing.
+    /// A nil `retention` keeps the limits of an existing history.
     package static func begin(
         _ retention: HistoryRetention?, at generation: Generation, in entries: any HistoryEntryWriter
     ) throws(StoreError) {
@@ -27,7 +21,7 @@ package enum HistoryMaintenance {
         try entries.setHistorySettings(try settings.bytes)
     }
 
-    /// Replaces the store's history, if any, with a new history that begins after `generation`.
+    /// Replaces the history, if any, with a new history that begins after `generation`.
     package static func beginAnew(at generation: Generation, in entries: any HistoryEntryWriter) throws(StoreError) {
         guard let bytes = try entries.historySettings() else { return }
         let old = try HistorySettings(bytes)
@@ -42,16 +36,8 @@ package enum HistoryMaintenance {
 
     /// Removes at most ``entriesPerTransaction`` entries of the transactions within a bound.
     ///
-    /// - Parameters:
-    ///   - bound: The transactions to remove.
-    ///   - model: The model of the store.
-    ///   - storeUUID: The identity of the store.
-    ///   - generation: The generation of the store.
-    ///   - entries: The entries of the history.
-    /// - Returns: Whether all transactions within `bound` are removed; if false, call this method
-    ///   again in another write transaction.
-    /// - Throws: `invalidRequest` for a token of another store, and for a store without a history;
-    ///   `historyExpired`; `corrupted`.
+    /// Returns whether all transactions within `bound` are removed. If not, call this method again
+    /// in another write transaction.
     package static func remove(
         _ bound: HistoryBound, model: ManagedObjectModel, storeUUID: StoreUUID, at generation: Generation,
         in entries: any HistoryEntryWriter
@@ -62,7 +48,7 @@ package enum HistoryMaintenance {
         let position: UInt64
         switch bound {
         case .token(let token):
-            // If the token is before the start of the history, all transactions up to the token are already removed.
+            // All transactions up to a token before the start are already removed.
             guard token.storeUUID == storeUUID, token.position < settings.start else {
                 try reader.require(token)
                 position = token.position
@@ -96,8 +82,6 @@ package enum HistoryMaintenance {
 package enum HistoryBound: Sendable {
     /// All transactions up to and including the transaction of a token.
     case token(HistoryToken)
-    /// The transactions before a date.
     case date(Date)
-    /// All transactions.
     case everything
 }

@@ -2,19 +2,16 @@
 package struct HistoryPlace: Hashable, Sendable, Comparable {
     /// The generation of the store after the transaction.
     package let position: UInt64
-    /// The number of the part, from 0.
     package let part: UInt32
 
-    /// Creates a place.
     package init(_ position: UInt64, part: UInt32 = 0) { (self.position, self.part) = (position, part) }
 
-    /// Whether a place comes before another one.
     package static func < (left: Self, right: Self) -> Bool {
         (left.position, left.part) < (right.position, right.part)
     }
 }
 
-/// The metadata of a whole transaction, which is stored in its first part.
+/// The metadata of a transaction, stored in its first part.
 struct HistoryHeader: Sendable {
     var kind: HistoryTransaction.Kind
     /// Microseconds since 2001-01-01.
@@ -25,8 +22,7 @@ struct HistoryHeader: Sendable {
     var partCount: UInt32
     /// The number of bytes of all parts but the first.
     var laterByteCount: UInt64
-    /// The number of bytes of all earlier transactions since the beginning of the history,
-    /// including removed transactions.
+    /// The number of bytes of all earlier transactions, including removed transactions.
     var precedingByteCount: UInt64
 
     private static let kinds: [HistoryTransaction.Kind] = [.commit, .load, .wholeLoad, .acceptedChanges]
@@ -76,7 +72,6 @@ struct HistoryPart {
     static let capacityByteCount = 1 << 16
 
     let place: HistoryPlace
-    /// The header; nil in all parts but the first.
     let header: HistoryHeader?
     /// The low half of the checksum, which tokens contain.
     let mark: UInt32
@@ -96,10 +91,6 @@ struct HistoryPart {
         return bytes.bytes
     }
 
-    /// Reads a part.
-    ///
-    /// - Throws: `corrupted`, for example if the checksum does not match or the part has another
-    ///   place.
     init(_ bytes: [UInt8], at place: HistoryPlace) throws(StoreError) {
         guard bytes.count > 8 else { throw HistoryBytesReader.damaged("a part of a transaction is too short") }
         let checksum = bytes[0..<8].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -108,7 +99,7 @@ struct HistoryPart {
         }
         var reader = HistoryBytesReader(bytes, at: 8)
         guard try reader.number() == place.position, try reader.number() == UInt64(place.part) else {
-            throw HistoryBytesReader.damaged("a part of a transaction has the place of another one")
+            throw HistoryBytesReader.damaged("a part of a transaction is at the place of another part")
         }
         header = place.part == 0 ? try HistoryHeader(&reader) : nil
         self.place = place

@@ -6,9 +6,6 @@ package struct HistoryReader {
     private let generation: Generation
     private let settings: HistorySettings
 
-    /// Creates a reader of a store's history.
-    ///
-    /// - Throws: `invalidRequest` for a store that records no history; `corrupted`.
     package init(
         _ entries: any HistoryEntries, model: ManagedObjectModel, storeUUID: StoreUUID, generation: Generation
     ) throws(StoreError) {
@@ -27,19 +24,14 @@ package struct HistoryReader {
         }
         let place = HistoryPlace(generation.number)
         guard let bytes = try entries.historyBytes(at: place) else {
-            // A program without support for histories has committed. The next commit begins a new
-            // history, to which this token does not belong.
+            // A program without support for histories has committed. The next commit begins a new history, which does
+            // not accept this token.
             return HistoryToken(storeUUID: storeUUID, position: generation.number, mark: 0)
         }
         return HistoryToken(
             storeUUID: storeUUID, position: generation.number, mark: try HistoryPart(bytes, at: place).mark)
     }
 
-    /// Returns a cursor over the transactions that match a request.
-    ///
-    /// - Throws: `invalidRequest` for a token of another store; `historyExpired` if the history
-    ///   lacks the last commits or, for a request with a token, any transaction after the token;
-    ///   `unknownEntity`; `corrupted`.
     package func cursor(_ request: HistoryRequest) throws(StoreError) -> any HistoryCursor {
         var entities: Set<Int>?
         if let name = request.entity { entities = Set(try model.requireEntity(name).selfAndSubentities) }
@@ -60,8 +52,7 @@ package struct HistoryReader {
             before: try token(position), entities: entities, request: request)
     }
 
-    /// Returns the position of the last transaction in the history for which `holds` is true, or
-    /// nil.
+    /// Returns the position of the last transaction for which `holds` is true, or nil.
     ///
     /// If `holds` is true for a transaction, it must be true for all earlier transactions.
     func lastPosition(where holds: (HistoryHeader) -> Bool) throws(StoreError) -> UInt64? {
@@ -80,8 +71,8 @@ package struct HistoryReader {
         return HistoryToken(storeUUID: storeUUID, position: position, mark: mark)
     }
 
-    /// Throws `invalidRequest` for a token of another store, and `historyExpired` if transactions
-    /// after the token are missing.
+    /// Throws if the token belongs to another store, or if transactions after the token are
+    /// missing.
     package func require(_ token: HistoryToken) throws(StoreError) {
         guard token.storeUUID == storeUUID else {
             throw StoreError(
@@ -101,14 +92,12 @@ package struct HistoryReader {
 }
 
 extension StoreError {
-    /// The error of reading a history that does not exist.
     package static var recordsNoHistory: StoreError {
         StoreError(
             .invalidRequest,
             "The store records no history. Open it for writing with the option tracksHistory to record its changes.")
     }
 
-    /// The error if requested transactions are missing.
     static var historyExpired: StoreError {
         StoreError(
             .historyExpired,
@@ -120,14 +109,11 @@ extension StoreError {
 /// A single pass over the transactions of a history.
 package protocol HistoryCursor: AnyObject {
     /// Returns the next transaction, or the next part of a large one; nil at the end.
-    ///
-    /// - Throws: `corrupted`, `closed`.
     func next() throws(StoreError) -> HistoryTransaction?
 }
 
 extension HistoryCursor {
-    /// Returns the next transaction as one value, even if it consists of several parts; nil at the
-    /// end.
+    /// Returns the next transaction with all its parts as one value.
     package func nextWhole() throws(StoreError) -> HistoryTransaction? {
         guard var whole = try next() else { return nil }
         while !whole.isComplete {
@@ -140,7 +126,6 @@ extension HistoryCursor {
     }
 }
 
-/// A cursor that decodes transactions from the entries of a history.
 final class StoredHistoryCursor: HistoryCursor {
     private let entries: any HistoryEntries
     private let model: ManagedObjectModel
@@ -253,8 +238,6 @@ struct HistoryDecoder {
     init(model: ManagedObjectModel, changes: HistoryBytesReader) { (self.model, self.changes) = (model, changes) }
 
     /// Calls `objects` or `links` with each change.
-    ///
-    /// - Throws: `corrupted`.
     mutating func decode(
         _ objects: (HistoryChange, Int) -> Void,
         links: (HistoryLinkChange, ManagedObjectModel.Relationship) -> Void
@@ -320,7 +303,6 @@ struct HistoryDecoder {
         return changed.sorted()
     }
 
-    /// Returns the name of the property that a field belongs to.
     private static func property(_ field: RecordLayout.Field) -> String {
         String(field.name.prefix { $0 != "." && $0 != "#" })
     }

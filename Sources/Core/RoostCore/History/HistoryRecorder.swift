@@ -1,8 +1,6 @@
 /// A recorder that collects the changes of one transaction and writes them into the history.
 ///
-/// An engine creates a recorder at the beginning of a transaction if the store records its changes.
-/// The engine passes each change to the recorder, and calls ``finish(_:from:to:in:)`` at the end. A
-/// transaction that is rolled back leaves no history.
+/// An engine passes each change to the recorder, and calls ``finish(_:from:to:in:)`` at the end.
 package struct HistoryRecorder: Sendable {
     /// The kinds of change groups in a part.
     enum Tag: UInt8, Sendable {
@@ -13,12 +11,10 @@ package struct HistoryRecorder: Sendable {
     /// The fields of an entity that are needed to record its changes.
     private struct Plan: Sendable {
         let fields: RecordAgreement
-        /// The fields of attributes that are preserved on deletion, including elements of
-        /// composites, in the order of their slots.
+        /// The fields to preserve on deletion, including elements of composites, in slot order.
         let preserved: [RecordLayout.Field]
     }
 
-    /// The kind of the transaction.
     package var kind: HistoryTransaction.Kind
     private let model: ManagedObjectModel
     private let author: String?
@@ -39,7 +35,7 @@ package struct HistoryRecorder: Sendable {
     private var group: (tag: Tag, number: Int)?
     private var last: (key: Int64, target: Int64) = (0, 0)
 
-    /// Creates a recorder for a transaction, with a clock in microseconds since 2001-01-01.
+    /// Creates a recorder with a clock in microseconds since 2001-01-01.
     package init(
         _ kind: HistoryTransaction.Kind, model: ManagedObjectModel, author: String?, contextName: String?,
         clock: (@Sendable () -> Int64)?
@@ -54,12 +50,10 @@ package struct HistoryRecorder: Sendable {
 
     // MARK: Changes
 
-    /// Records a new object.
     package mutating func insert(_ key: Int64, entity: Int) {
         begin(.insert, entity: entity, key: key)
     }
 
-    /// Records which fields of an object changed.
     package mutating func update(_ old: RecordReader, to new: RecordReader) {
         let entity = new.entityNumber
         begin(.update, entity: entity, key: new.key)
@@ -67,8 +61,6 @@ package struct HistoryRecorder: Sendable {
     }
 
     /// Records a deleted object with its preserved values.
-    ///
-    /// - Throws: `invalidValue` if the record contains an impossible value.
     package mutating func delete(_ old: RecordReader) throws(StoreError) {
         let entity = old.entityNumber
         begin(.delete, entity: entity, key: old.key)
@@ -95,7 +87,6 @@ package struct HistoryRecorder: Sendable {
         }
     }
 
-    /// Records a link that was added, moved or removed.
     package mutating func link(_ link: Link, of relationship: Int, isAdded: Bool) {
         let tag: Tag = isAdded ? .addedLink : .removedLink
         begin(tag, number: relationship)
@@ -154,13 +145,7 @@ package struct HistoryRecorder: Sendable {
     /// Whether full parts, other than the first, wait to be written.
     package var hasFullParts: Bool { !waiting.isEmpty }
 
-    /// Writes the full parts after the first, so that a long transaction does not keep them in
-    /// memory.
-    ///
-    /// - Parameters:
-    ///   - previous: The generation before the transaction.
-    ///   - entries: The entries of the history.
-    /// - Throws: The errors of writing.
+    /// Writes the full parts except the first, so that they do not stay in memory.
     package mutating func writeFullParts(
         after previous: Generation, in entries: any HistoryEntryWriter
     ) throws(StoreError) {
@@ -178,15 +163,7 @@ package struct HistoryRecorder: Sendable {
 
     /// Writes the remaining parts, and removes old transactions that exceed the limits.
     ///
-    /// If a program without support for histories made the previous commit, the history lacks that
-    /// commit. The history then begins again with this transaction.
-    ///
-    /// - Parameters:
-    ///   - settings: The stored settings, as JSON text.
-    ///   - previous: The generation before the transaction.
-    ///   - now: The generation after the transaction.
-    ///   - entries: The entries of the history.
-    /// - Throws: `corrupted`; the errors of writing.
+    /// If the history lacks the previous commit, the history begins anew with this transaction.
     package mutating func finish(
         _ settings: [UInt8], from previous: Generation, to now: Generation, in entries: any HistoryEntryWriter
     ) throws(StoreError) {
@@ -236,7 +213,6 @@ extension HistoryPart {
 }
 
 extension HistoryEntries {
-    /// Returns the first part of the transaction at a position.
     func firstHistoryPart(_ position: UInt64) throws(StoreError) -> (part: HistoryPart, header: HistoryHeader) {
         let place = HistoryPlace(position)
         guard let bytes = try historyBytes(at: place) else {

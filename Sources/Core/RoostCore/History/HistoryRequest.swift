@@ -41,7 +41,7 @@ public struct HistoryRequest: Sendable, Hashable, Adjustable {
 /// ```
 ///
 /// Commits remove the transactions that exceed a limit, but never the last transaction. Later
-/// changes reuse the space of removed transactions in the file; see ``StoreMaintenance``.
+/// changes reuse the freed space in the file; see ``StoreMaintenance``.
 public struct HistoryRetention: Sendable, Hashable {
     /// The maximum age of a transaction in days; nil for no limit.
     ///

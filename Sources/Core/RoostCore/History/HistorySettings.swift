@@ -1,7 +1,7 @@
 package import Foundation
 internal import RoostSystem
 
-/// The settings of a history, which a store saves together with the transactions.
+/// The settings of a history, which a store saves with the transactions.
 package struct HistorySettings: Hashable, Sendable {
     /// The generation after which all changes are recorded.
     package var start: UInt64
@@ -13,10 +13,8 @@ package struct HistorySettings: Hashable, Sendable {
     package var firstTime: Int64?
     /// The time of the last transaction up to ``start``.
     package var startTime: Int64
-    /// The limits of the history.
     package var retention: HistoryRetention
 
-    /// Creates the settings of a history that begins after a generation.
     package init(after generation: Generation, time: Int64 = .min, retention: HistoryRetention = HistoryRetention()) {
         start = generation.number
         startMark = .random(in: .min ... .max)
@@ -25,7 +23,7 @@ package struct HistorySettings: Hashable, Sendable {
         self.retention = retention
     }
 
-    /// The settings as JSON text, with one member for each setting.
+    /// The settings as JSON text.
     package var bytes: [UInt8] {
         get throws(StoreError) {
             var members: [String: MetadataValue] = [
@@ -39,12 +37,9 @@ package struct HistorySettings: Hashable, Sendable {
         }
     }
 
-    /// A cache of the last decoded text and its settings, because each commit reads the same text.
+    /// The last decoded text and its settings, because each commit reads the same text.
     private static let last = Mutex<(bytes: [UInt8], settings: HistorySettings)?>(nil)
 
-    /// Reads the JSON text of settings.
-    ///
-    /// - Throws: `corrupted`.
     package init(_ bytes: [UInt8]) throws(StoreError) {
         if let last = Self.last.withLock({ $0 }), last.bytes == bytes {
             self = last.settings
@@ -81,7 +76,6 @@ package struct HistorySettings: Hashable, Sendable {
 }
 
 extension HistoryRetention {
-    /// Throws `invalidRequest` if the limits are invalid.
     package func requireValid() throws(StoreError) {
         guard days.map({ $0 > 0 && $0 < 1e6 }) ?? true, byteCount.map({ $0 > 0 }) ?? true else {
             throw StoreError(
@@ -90,26 +84,22 @@ extension HistoryRetention {
     }
 }
 
-/// The clock of histories.
+/// The clock of histories, in microseconds since 2001-01-01.
 package enum HistoryClock {
-    /// Returns the system's time in microseconds since 2001-01-01.
     package static func now() -> Int64 { microseconds(Date()) }
 
-    /// Returns a date in microseconds since 2001-01-01.
     package static func microseconds(_ date: Date) -> Int64 {
         let value = (date.timeIntervalSinceReferenceDate * 1e6).rounded()
         return Int64(exactly: value) ?? (value < 0 ? .min : .max)
     }
 
-    /// Returns the date for microseconds since 2001-01-01.
     static func date(_ microseconds: Int64) -> Date {
         Date(timeIntervalSinceReferenceDate: Double(microseconds) / 1e6)
     }
 }
 
 extension StoreOptions {
-    /// Throws `unsupported` if the options request a history that stores of this type do not
-    /// support.
+    /// Throws `unsupported` if the options request a history that the type cannot record.
     package func requireHistory(of type: any PersistentStoreType) throws(StoreError) {
         guard tracksHistory == true || historyRetention != nil, !type.capabilities.contains(.history) else { return }
         throw StoreError(.unsupported, "Stores of type '\(type.name)' cannot record a history.")
@@ -117,20 +107,15 @@ extension StoreOptions {
 
     /// Returns whether opening the store with these options changes its history.
     ///
-    /// - Parameters:
-    ///   - settings: The settings of the history; nil for a store that records no history.
-    ///   - location: The location of the store.
-    /// - Returns: Whether the history changes.
-    /// - Throws: `readOnly` if the history changes and the store is opened read-only;
-    ///   `invalidRequest` for invalid limits, or limits for a store that records no history;
-    ///   `corrupted`.
+    /// - Throws: `readOnly` if the history would change in a store that is opened read-only;
+    ///   `invalidRequest`; `corrupted`.
     package func changesHistory(_ settings: [UInt8]?, of location: StoreLocation) throws(StoreError) -> Bool {
         try historyRetention?.requireValid()
         let retention = try settings.map { (bytes) throws(StoreError) in try HistorySettings(bytes).retention }
         guard (tracksHistory ?? (settings != nil)) || historyRetention == nil else {
             throw StoreError(
                 .invalidRequest,
-                "The store '\(location)' records no history that could be limited. Set tracksHistory to true too.")
+                "Cannot limit the history of '\(location)': its history is turned off. Set tracksHistory to true too.")
         }
         let isRecorded = tracksHistory ?? (settings != nil)
         guard isRecorded != (settings != nil) || isRecorded && historyRetention ?? retention != retention else {

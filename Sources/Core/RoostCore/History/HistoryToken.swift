@@ -13,17 +13,15 @@
 /// A token belongs to the store that created it. Another store throws `invalidRequest` for the
 /// token. If transactions after the token are missing, the store throws `historyExpired`.
 public struct HistoryToken: Hashable, Sendable {
-    /// The identity of the store.
     package let storeUUID: StoreUUID
     /// The generation of the store after the transaction.
     package let position: UInt64
     /// A part of the transaction's checksum.
     ///
-    /// If the store was restored to an older state and then changed differently, its transaction at
-    /// this position has another mark.
+    /// The mark differs after the store was restored to an older state and then changed
+    /// differently.
     package let mark: UInt32
 
-    /// Creates a token.
     package init(storeUUID: StoreUUID, position: UInt64, mark: UInt32) {
         (self.storeUUID, self.position, self.mark) = (storeUUID, position, mark)
     }

@@ -29,8 +29,8 @@ public struct HistoryTransaction: Sendable, Hashable {
 
     /// The token for reading the transactions that follow this transaction.
     ///
-    /// If ``isComplete`` is false, this is the token of the previous transaction. Reading after the
-    /// token then repeats this transaction, and skips no change.
+    /// If ``isComplete`` is false, this is the token of the previous transaction, so that reading
+    /// after the token repeats this transaction.
     public package(set) var token: HistoryToken
     /// The time of the transaction; never earlier than the times of previous transactions.
     public package(set) var date: Date

@@ -1,4 +1,4 @@
-/// The list in a store of the features that a program must support to open the store.
+/// The names of the features that a program must support to open a store.
 package struct RequiredFeatures: Sendable {
     private static let known: Set<String> = ["history"]
 
@@ -9,7 +9,6 @@ package struct RequiredFeatures: Sendable {
         names = String(decoding: bytes, as: UTF8.self).split(separator: ",").map(String.init)
     }
 
-    /// Throws `unsupportedVersion` if this program does not support one of the features.
     package func require(in store: String) throws(StoreError) {
         guard let unknown = names.first(where: { !Self.known.contains($0) }) else { return }
         throw StoreError(

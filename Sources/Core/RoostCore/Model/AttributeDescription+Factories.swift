@@ -129,8 +129,8 @@ extension AttributeDescription {
 
     /// Returns an attribute for the bytes of an encoded value.
     ///
-    /// Contexts encode a `Codable` value as JSON. The model preserves the name of Core Data's value
-    /// transformer (`transformer`), but Roost never applies the transformer.
+    /// Contexts encode a `Codable` value as JSON. Roost preserves the name of Core Data's value
+    /// transformer (`transformer`), but never applies the transformer.
     public static func transformable(
         _ name: String, isOptional: Bool = true, transformer: String? = nil, valueClass: String? = nil
     ) -> Self {
@@ -152,7 +152,7 @@ extension AttributeDescription {
         Self(name, type: type).with { $0.derivationExpression = expression }
     }
 
-    /// Returns the attribute with a note that the previous version of the model calls it `oldName`.
+    /// Returns the attribute with `oldName` as its name in the previous version of the model.
     public func renamed(from oldName: String) -> Self {
         var result = self
         result.renamingIdentifier = oldName

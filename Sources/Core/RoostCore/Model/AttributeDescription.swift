@@ -24,36 +24,26 @@ public struct AttributeDescription: Hashable, Sendable, Adjustable {
     public var validation: AttributeValidation = AttributeValidation()
     /// The elements of a composite attribute; empty for every other type.
     public var elements: [AttributeDescription]
-    /// The expression of a derived attribute (`articles.@count`); nil for any other attribute.
+    /// The expression of a derived attribute, such as `articles.@count`.
     package var derivationExpression: String? = nil
-    /// The name of Core Data's value transformer.
-    ///
-    /// Roost preserves the name, but never applies the transformer.
+    /// The name of Core Data's value transformer, which Roost never applies.
     package var valueTransformerName: String? = nil
-    /// The name of the class of transformable values, for generated code.
-    ///
-    /// Stores do not use it.
+    /// The class of transformable values, only for generated code.
     package var attributeValueClassName: String? = nil
-    /// Whether large data may be stored outside the record.
-    ///
-    /// Roost's own stores ignore this hint and save all data inside the record.
+    /// Whether large data may be stored outside the record; Roost's own stores ignore this hint.
     package var allowsExternalBinaryDataStorage: Bool = false
     /// Whether the history preserves the value when the object is deleted.
     ///
     /// ``HistoryChange/preservedValues`` returns these values. They may be personal data, and stay
     /// in the store until the history is removed.
     public var preservesValueInHistoryOnDeletion: Bool = false
-    /// Whether a system-wide search index should include the value.
-    ///
-    /// Roost only preserves this hint.
+    /// Whether a system-wide search index should include the value; Roost only preserves this hint.
     package var isIndexedBySpotlight: Bool = false
-    /// Whether the value may be encrypted by a cloud mirror.
-    ///
-    /// Roost only preserves this hint.
+    /// Whether a cloud mirror may encrypt the value; Roost only preserves this hint.
     package var allowsCloudEncryption: Bool = false
     /// The attribute's name in other versions of the model; nil if the name is the same.
     public var renamingIdentifier: String? = nil
-    /// Text that has no effect except to change the version hash.
+    /// Text whose only effect is to change the version hash.
     package var versionHashModifier: String? = nil
     /// The user's own notes.
     public var userInfo: [String: String] = [:]
@@ -70,7 +60,6 @@ public struct AttributeDescription: Hashable, Sendable, Adjustable {
         self.elements = elements
     }
 
-    /// Whether stores save the attribute.
     package var isStored: Bool { !isTransient && type != .undefined }
 }
 
@@ -105,6 +94,5 @@ public struct AttributeValidation: Hashable, Sendable {
         self.regularExpression = regularExpression
     }
 
-    /// Whether no limit is set.
     package var isEmpty: Bool { self == AttributeValidation() }
 }

@@ -2,22 +2,18 @@ internal import Foundation
 
 /// The properties of one entity that batch requests can set, and the rules for these properties.
 package struct BatchProperties {
-    /// A property that can be set.
     package enum Property {
-        /// A property with a single field, except a to-one relationship.
-        ///
-        /// It is an attribute, an element of a composite, or the object's position in an ordered
-        /// inverse relationship.
+        /// An attribute, an element of a composite, or a position in an ordered inverse
+        /// relationship.
         case field(RecordLayout.Field)
         /// A composite as a whole.
         case composite(RecordLayout.Field)
-        /// A to-one relationship.
         case toOne(RecordLayout.Field, ManagedObjectModel.Relationship)
     }
 
     package let entity: ManagedObjectModel.Entity
     let model: ManagedObjectModel
-    /// The fields of mandatory attributes and mandatory to-one relationships.
+    /// The fields of mandatory attributes and to-one relationships.
     package let mandatory: [RecordLayout.Field]
     /// The fields of mandatory elements of composites, each with the marker field of its composite.
     ///
@@ -32,7 +28,6 @@ package struct BatchProperties {
     package let elementDefaults:
         [(composite: RecordLayout.Field, element: RecordLayout.Field, attribute: AttributeDescription)]
 
-    /// Whether the entity has a composite attribute.
     package var hasComposites: Bool { composites.contains { $0 != nil } }
 
     package init(_ entity: ManagedObjectModel.Entity, in model: ManagedObjectModel) {
@@ -69,9 +64,6 @@ package struct BatchProperties {
     }
 
     /// Returns the property with a name, or the element of a composite at a dotted path.
-    ///
-    /// - Throws: `unknownProperty` for an unknown name or a transient attribute; `invalidRequest`
-    ///   for a to-many relationship or a derived attribute.
     package func property(_ name: String) throws(StoreError) -> Property {
         if let relationship = entity.relationship(name) {
             guard !relationship.isToMany, let field = entity.layout.field(name) else {
@@ -114,15 +106,8 @@ package struct BatchProperties {
     /// Calls `body` with each field to set and the field's new value.
     ///
     /// The fields include the markers of the composites that contain the property. If `body` gets a
-    /// field twice, only the last value counts.
-    ///
-    /// - Parameters:
-    ///   - value: The value, of any type.
-    ///   - property: The property. For a to-one relationship, `value` is not checked.
-    ///   - owner: Returns the name of the value's owner, such as an object, for messages.
-    ///   - body: The function to call for each field.
-    /// - Throws: `invalidValue` if the value does not fit the property; `unknownProperty` for an
-    ///   element that the composite does not have.
+    /// field twice, only the last value counts. The value of a to-one relationship is not checked.
+    /// `owner` returns the owner of the value, for messages.
     package func forEachField(
         of value: Value, for property: Property, owner: () -> String,
         _ body: (RecordLayout.Field, Value) throws(StoreError) -> Void
@@ -163,7 +148,6 @@ package struct BatchProperties {
         }
     }
 
-    /// Returns the error for a value that does not fit a field.
     package func mismatch(_ value: Value, in field: RecordLayout.Field, for owner: String) -> StoreError {
         let remedy: String
         switch (value, field.kind) {
@@ -179,8 +163,6 @@ package struct BatchProperties {
     }
 
     /// Returns the default value of each field.
-    ///
-    /// - Throws: `invalidValue` for a default that its attribute cannot hold.
     package func defaults() throws(StoreError) -> [Value] {
         var defaults = [Value](repeating: .null, count: entity.layout.fields.count)
         for attribute in entity.attributes where attribute.isStored && !attribute.defaultValue.isNull {
@@ -196,10 +178,7 @@ package struct BatchProperties {
 extension Value {
     /// Returns the value converted to the type of a field of this kind, or nil.
     ///
-    /// An integer stays an integer for every numeric field. For an integer field, whole doubles and
-    /// decimals become integers. For a decimal field, a double becomes the decimal of its shortest
-    /// text. For a floating-point field, a decimal becomes the nearest double. Booleans and the
-    /// numbers 0 and 1 are converted to each other, as are strings and URIs.
+    /// An integer stays an integer for every numeric field.
     package func converted(to kind: RecordLayout.Field.Kind) -> Value? {
         switch (self, kind) {
         case (.null, _), (.bool, .boolean), (.double, .double), (.double, .float), (.decimal, .decimal), (.date, .date),
@@ -226,11 +205,10 @@ extension Value {
         }
     }
 
-    /// Returns the value that a field of this kind stores for this value; nil if the value cannot
-    /// be converted.
+    /// Returns the value as a field of this kind stores it; nil if the value cannot be converted.
     ///
-    /// Two results are equal if and only if the stored fields are equal. A number that is out of
-    /// the field's range is returned without an error, but ``RecordBatch/set(_:for:)`` rejects it.
+    /// Two results are equal if and only if the stored fields are equal. The result may be out of
+    /// the field's range; ``RecordBatch/set(_:for:)`` then rejects it.
     package func stored(as kind: RecordLayout.Field.Kind) -> Value? {
         let converted = converted(to: kind)
         switch (converted, kind) {
@@ -246,7 +224,6 @@ extension Value {
 }
 
 extension DecimalNumber {
-    /// The number as a 64-bit integer; nil if it is not an integer of this size.
     fileprivate var integer: Int64? {
         guard !isNaN, exponent >= 0, exponent < 20 else { return nil }
         var magnitude = mantissa

@@ -4,23 +4,16 @@ package enum DerivationExpression: Hashable, Sendable {
     package enum Function: String, Sendable, CaseIterable {
         /// Removes case and diacritics.
         case canonical
-        /// Converts to upper case.
         case uppercase
-        /// Converts to lower case.
         case lowercase
     }
 
     /// A value computed from the objects of a to-many relationship.
     package enum Aggregate: String, Sendable, CaseIterable {
-        /// The number of objects.
         case count
-        /// The sum of an attribute.
         case sum
-        /// The minimum of an attribute.
         case min
-        /// The maximum of an attribute.
         case max
-        /// The mean of an attribute.
         case avg
     }
 
@@ -35,7 +28,6 @@ package enum DerivationExpression: Hashable, Sendable {
     /// `now()`: the time of the save.
     case now
 
-    /// Parses an expression; returns nil for an unsupported form.
     package init?(_ text: String) {
         let text = text.filter { !$0.isWhitespace }
         if text == "now()" {

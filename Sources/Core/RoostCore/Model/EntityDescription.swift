@@ -31,13 +31,11 @@ public struct EntityDescription: Hashable, Sendable, Adjustable {
     public var fetchIndexes: [FetchIndexDescription] = []
     /// The class of the entity's objects; nil for the base class.
     package var managedObjectClassName: String? = nil
-    /// The expression for the display name in a system-wide search index.
-    ///
-    /// Roost only preserves this hint.
+    /// The display name in a system-wide search index; Roost only preserves this hint.
     package var coreSpotlightDisplayNameExpression: String? = nil
     /// The entity's name in other versions of the model; nil if the name is the same.
     public var renamingIdentifier: String? = nil
-    /// Text that has no effect except to change the version hash.
+    /// Text whose only effect is to change the version hash.
     package var versionHashModifier: String? = nil
     /// The user's own notes.
     public var userInfo: [String: String] = [:]

@@ -6,7 +6,6 @@ extension ManagedObjectModel {
         public let number: Int
         /// The entity's name.
         public let name: EntityName
-        /// The entity as declared.
         package let declaration: EntityDescription
         /// The number of the superentity; nil for a root.
         public let superentity: Int?
@@ -24,7 +23,6 @@ extension ManagedObjectModel {
         public let uniquenessConstraints: [UniquenessConstraint]
         /// The fetch indexes that contain objects of this entity, including inherited ones.
         package let fetchIndexes: [FetchIndex]
-        /// The entity's version hash.
         package let versionHash: VersionHash
 
         init(
@@ -48,7 +46,6 @@ extension ManagedObjectModel {
 
         /// Whether the entity is abstract: only its subentities have objects.
         public var isAbstract: Bool { declaration.isAbstract }
-        /// Whether other entities inherit from this entity.
         package var hasSubentities: Bool { selfAndSubentities.count > 1 }
         /// Whether the entity with number `other` is this entity or one of its subentities.
         package func includes(_ other: Int) -> Bool {
@@ -96,13 +93,11 @@ extension ManagedObjectModel {
             case links(of: Int, isFlipped: Bool)
         }
 
-        /// The position in the model's relationships.
-        ///
-        /// They are ordered by the bytes of the entity's name, then of the relationship's name.
+        /// The position in the model's relationships, which are ordered by the bytes of the
+        /// entity's name, then of the relationship's name.
         public let number: Int
         /// The declaring entity and the relationship's name.
         public let name: RelationshipName
-        /// The relationship as declared.
         package let declaration: RelationshipDescription
         /// The number of the declaring entity.
         public let source: Int
@@ -119,19 +114,14 @@ extension ManagedObjectModel {
         public var isToMany: Bool { declaration.isToMany }
         /// Whether the destinations have an order.
         public var isOrdered: Bool { declaration.isToMany && declaration.isOrdered }
-        /// Whether the relationship owns links.
-        ///
-        /// Every to-many relationship does, unless its inverse is to-one or has a lower number.
         package var ownsLinks: Bool { storage == .links(of: number, isFlipped: false) }
-        /// Whether the relationship is its own inverse.
         package var isReflexive: Bool { inverse == number }
     }
 
     /// A resolved uniqueness constraint in a built model.
     public struct UniquenessConstraint: Sendable, Hashable {
-        /// The position among all constraints of the model.
-        ///
-        /// They are ordered by entity number, then by the bytes of their property names.
+        /// The position in the model's constraints, which are ordered by entity number, then by the
+        /// bytes of their property names.
         package let number: Int
         /// The number of the declaring entity.
         ///
@@ -143,17 +133,14 @@ extension ManagedObjectModel {
 
     /// A resolved fetch index in a built model.
     package struct FetchIndex: Sendable, Hashable {
-        /// The position among all indexes of the model.
+        /// The position in the model's indexes, which are ordered by entity number, then by the
+        /// bytes of their names.
         ///
-        /// They are ordered by entity number, then by the bytes of their names. Indexes do not
-        /// affect version hashes, so compatible models may number them differently. A store uses
-        /// the numbers of the model that it contains.
+        /// Indexes do not affect version hashes, so compatible models may number their indexes
+        /// differently. A store uses the numbers of the model that it contains.
         package let number: Int
-        /// The number of the declaring entity.
-        ///
-        /// The index also contains objects of the entity's subentities.
+        /// The number of the declaring entity; the index also contains objects of subentities.
         package let entity: Int
-        /// The index as declared.
         package let declaration: FetchIndexDescription
     }
 
@@ -169,7 +156,6 @@ extension ManagedObjectModel {
 
     /// The relationships that own links, ordered by number.
     public var linkRelationships: [Relationship] { relationships.filter(\.ownsLinks) }
-    /// The numbers of the entities without a superentity, ascending.
     package var roots: [Int] { entities.filter { $0.superentity == nil }.map(\.number) }
 }
 

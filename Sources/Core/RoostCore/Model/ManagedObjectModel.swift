@@ -1,8 +1,7 @@
 /// The schema of a store: entities with their attributes and relationships.
 ///
-/// A model is immutable. The initializer validates the model, and reports all problems
-/// (`ModelProblem`) in one error. The numbers of entities and stored relationships depend only on
-/// their names, so compatible models have the same numbers and record layouts.
+/// A model is immutable. The numbers of entities and stored relationships depend only on their
+/// names, so compatible models have the same numbers and record layouts.
 ///
 /// ```swift
 /// let title = AttributeDescription.string("title", isOptional: false)
@@ -32,10 +31,9 @@ public struct ManagedObjectModel: Sendable {
         let relationships: [Relationship]
         /// Entity numbers, ordered by the symbol of each entity's name.
         ///
-        /// A symbol is the number of an interned name. Lookups use binary search, because a few
-        /// comparisons cost less than hashing.
+        /// A symbol is the number of an interned name. A binary search costs less than hashing.
         private let numbers: [(symbol: UInt32, number: Int)]
-        /// The version hashes of older recipes, by recipe and entity number; computed on first use.
+        /// The version hashes of older recipes, by recipe and entity number; filled on first use.
         let olderHashes = Mutex<[VersionHash.Recipe: [VersionHash]]>([:])
 
         init(
@@ -104,13 +102,10 @@ public struct ManagedObjectModel: Sendable {
     /// The user's own notes.
     public var userInfo: [String: String] { resolved.userInfo }
 
-    /// The resolved entities.
-    ///
-    /// The position of an entity is its number.
+    /// The resolved entities; an entity's position is its number.
     public var entities: [Entity] { resolved.entities }
-    /// The resolved stored relationships that entities declare.
-    ///
-    /// The position of a relationship is its number.
+    /// The resolved stored relationships that entities declare; a relationship's position is its
+    /// number.
     public var relationships: [Relationship] { resolved.relationships }
 
     /// Returns the entity with this name, or nil.

@@ -2,19 +2,14 @@ internal import RoostJSONText
 
 /// A difference between two models, in an entity, in one of its properties, or in the whole model.
 package struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
-    /// The kind of difference.
     package enum Kind: String, Sendable, CaseIterable, Codable {
-        /// Only the new model has the item.
         case added
-        /// Only the old model has the item.
         case removed
-        /// Both models have the item, with different settings.
         case changed
         /// Both models have the item, under different names with equal renaming identifiers.
         case renamed
     }
 
-    /// The kind of difference.
     package let kind: Kind
     /// The affected entity; nil for the whole model.
     package let entity: String?
@@ -22,11 +17,9 @@ package struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
     package let property: String?
     /// A word for the item that differs, such as `attribute` or `fetch index`.
     package let subject: String
-    /// The old name of a renamed item, or nil.
-    ///
-    /// ``entity`` and ``property`` contain new names.
+    /// The old name of a renamed item; ``entity`` and ``property`` contain new names.
     package let formerName: String?
-    /// Each setting that differs in a changed or renamed item: `isOptional: true → false`.
+    /// The settings that differ, such as `isOptional: true → false`.
     package let details: [String]
     /// Whether the difference changes the entity's version hash, so that stores need a migration.
     package let changesVersionHash: Bool
@@ -51,9 +44,7 @@ package struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
 extension ManagedObjectModel {
     /// Returns the differences from an older model, grouped by entity.
     ///
-    /// Every setting is compared, even if it does not change the version hash. Entities, attributes
-    /// and relationships with different names count as renamed if their renaming identifiers are
-    /// equal. The identifier is the item's name by default.
+    /// Every setting is compared, even if it does not change the version hash.
     package func difference(from old: ManagedObjectModel) -> [ModelDifference] {
         var comparison = ModelComparison()
         comparison.compare(old, self)
@@ -61,9 +52,7 @@ extension ManagedObjectModel {
     }
 }
 
-/// Compares the documents of two models.
-///
-/// Omitted settings have default values.
+/// A comparison of two models' documents, which omit default values.
 private struct ModelComparison {
     private(set) var differences: [ModelDifference] = []
 
@@ -167,8 +156,6 @@ private struct ModelComparison {
     }
 
     /// Returns a description of each changed stored inverse, by the relationship's name.
-    ///
-    /// Only relationships that both versions of the entity declare are compared.
     private static func changedInverses(
         _ before: ManagedObjectModel.Entity, old: ManagedObjectModel, after: ManagedObjectModel.Entity,
         new: ManagedObjectModel
@@ -188,10 +175,6 @@ private struct ModelComparison {
         return changes
     }
 
-    /// Compares two versions of an entity.
-    ///
-    /// `changedInverses` contains a description of each changed stored inverse, by the
-    /// relationship's name.
     private mutating func compare(
         _ old: ManagedObjectModel.Entity, new: ManagedObjectModel.Entity, changedInverses: [String: String]
     ) {
@@ -267,7 +250,6 @@ private struct ModelComparison {
         }
     }
 
-    /// Whether the keys describe a transient property, which stores do not save.
     private func isTransient(_ keys: [String: JSONNode.Content]) -> Bool { text(keys["isTransient"]) == "true" }
 
     /// Whether the elements of two composites differ in a setting that affects the version hash.

@@ -10,12 +10,10 @@ extension ModelDocument {
         var userInfo: [String: String] = [:]
     }
 
-    /// Reads a document; reports its problems in one error.
     static func read(_ bytes: [UInt8]) throws(StoreError) -> Parts {
         let node = try JSONNode.document(
             bytes, acceptsJSON5: true, as: "The model document", code: .invalidModel)
-        // The version is checked first, because a newer document may contain keys that this program
-        // does not know.
+        // The version is checked first, because a newer document may contain unknown keys.
         try JSONObjectReader.requireVersion(formatVersion, of: node, named: "model document")
         let problems = JSONProblems(of: bytes)
         let parts = ModelDocumentReader(problems: problems).model(node)
@@ -26,7 +24,7 @@ extension ModelDocument {
     }
 }
 
-/// Converts a document's JSON to descriptions, and collects the document's problems.
+/// A reader that converts JSON to descriptions, and collects the document's problems.
 private struct ModelDocumentReader {
     let problems: JSONProblems
 
@@ -55,7 +53,7 @@ private struct ModelDocumentReader {
         JSONObjectReader(node, path: path, keys: keys, problems: problems)
     }
 
-    /// Reads the items of the JSON object at a key; each member's key is the name of an item.
+    /// Reads the items of the JSON object at a key; a member's key is the item's name.
     private func each<Thing>(
         _ reader: JSONObjectReader, key: String, _ read: (String, JSONNode, String) -> Thing?
     ) -> [Thing] {

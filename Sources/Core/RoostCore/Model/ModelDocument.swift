@@ -2,7 +2,7 @@ internal import RoostJSONText
 
 /// The JSON document of a model; see MODEL-FORMAT.md.
 enum ModelDocument {
-    /// The version that this program writes, which is also the newest version that it reads.
+    /// The version that is written, and the newest version that is read.
     static let formatVersion = 1
 
     static let modelKeys = [

@@ -1,15 +1,9 @@
-/// A problem of a model.
 package struct ModelProblem: Hashable, Sendable, CustomStringConvertible {
     /// The affected entity; nil for the whole model.
     package let entity: String?
-    /// The affected property, or nil.
     package let property: String?
-    /// A description of the problem and the remedy.
     package let message: String
 
-    /// Creates a problem.
-    ///
-    /// A very long message is shortened in the middle.
     package init(entity: String?, property: String? = nil, message: String) {
         self.entity = entity
         self.property = property
@@ -24,10 +18,6 @@ package struct ModelProblem: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension StoreError {
-    /// Returns an error that lists the problems of a model, one on each line.
-    ///
-    /// If the problems do not fit into a message, it lists the first ones and the number of the
-    /// others.
     package static func invalidModel(_ problems: [ModelProblem]) -> StoreError {
         StoreError(.invalidModel, list("The model is not valid:", problems: problems))
     }

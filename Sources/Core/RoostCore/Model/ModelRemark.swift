@@ -1,31 +1,14 @@
-/// A remark about a declaration that has no effect in Roost's stores.
-///
-/// Stores save the declaration as part of their model. ``ManagedObjectModel/remarks`` lists the
-/// remarks about a model:
-///
-/// ```swift
-/// for remark in model.remarks { print(remark) }
-/// // Place.byDistance: spatial index: no store keeps one, and fetches do not use it
-/// ```
+/// A remark about a declaration that Roost's stores save in the model, but do not use.
 package struct ModelRemark: Hashable, Sendable, CustomStringConvertible {
-    /// The kind of a declaration without effect in stores.
     package enum Kind: String, Sendable, CaseIterable, Codable {
-        /// An index with an element that is an expression.
         case expressionIndex
-        /// An index that contains only some objects.
         case partialIndex
-        /// An index of type `rTree`.
         case spatialIndex
-        /// A named fetch request in the model.
         case fetchRequestTemplate
-        /// A fetched property.
         case fetchedProperty
-        /// A value transformer of a transformable attribute.
         case valueTransformer
-        /// A derived attribute.
         case derivedAttribute
 
-        /// The kind of declaration and the consequence, as text for people.
         var text: String {
             switch self {
             case .expressionIndex: "index of an expression: no store keeps one, and fetches do not use it"
@@ -33,33 +16,28 @@ package struct ModelRemark: Hashable, Sendable, CustomStringConvertible {
             case .spatialIndex: "spatial index: no store keeps one, and fetches do not use it"
             case .fetchRequestTemplate: "fetch request template: it is kept in the model, and no store executes it"
             case .fetchedProperty: "fetched property: it is kept in the model, and no store evaluates it"
-            case .valueTransformer: "value transformer: no store applies it; the values are the bytes that it wrote"
+            case .valueTransformer:
+                "value transformer: no store applies it; stores keep the bytes that the transformer wrote"
             case .derivedAttribute:
                 "derived attribute: contexts and batch requests compute it; a store's commit saves the given value unchanged"
             }
         }
     }
 
-    /// The kind of declaration.
     package let kind: Kind
     /// The entity that contains the declaration; for a fetch request template, the fetched entity.
     package let entity: String
-    /// The name of the property, index or template.
     package let name: String
 
-    /// Creates a remark.
     package init(_ kind: Kind, entity: String, name: String) {
         (self.kind, self.entity, self.name) = (kind, entity, name)
     }
 
-    /// The declaration and its consequence: `Entity.name: …`.
     package var description: String { "\(entity).\(name): \(kind.text)" }
 }
 
 extension ManagedObjectModel {
     /// The remarks about the model, ordered by kind, then by entity.
-    ///
-    /// Conversions, loads and migrations report the remarks when they create a store.
     package var remarks: [ModelRemark] {
         var remarks: [ModelRemark] = []
         for entity in entityDescriptions {
@@ -99,10 +77,7 @@ extension ManagedObjectModel {
         }
     }
 
-    /// Returns a report of the remarks, with one line for each kind and up to five names in a line.
-    ///
-    /// - Parameter known: A model whose remarks are omitted; nil for none.
-    /// - Returns: The lines, ordered by kind.
+    /// Returns one line for each kind of remark, without the remarks about `known`.
     package func remarkLines(except known: ManagedObjectModel? = nil) -> [String] {
         let old = Set(known?.remarks ?? [])
         let remarks = remarks.filter { !old.contains($0) }

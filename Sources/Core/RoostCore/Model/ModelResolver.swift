@@ -8,7 +8,7 @@ enum ModelResolver {
         let numbers = Dictionary(entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         let parents = entities.map { $0.superentityName.flatMap { numbers[$0] } }
 
-        /// Returns the numbers of an entity and its superentities, from the entity up to the root.
+        /// Returns the numbers of the entities from an entity up to its root.
         ///
         /// Validation excludes cycles; the limit of the loop is a safeguard.
         func lineage(_ number: Int) -> [Int] {
@@ -47,10 +47,7 @@ enum ModelResolver {
             relationships: relationships)
     }
 
-    /// Assigns numbers to the uniqueness constraints and fetch indexes of entities.
-    ///
-    /// - Parameter entities: The entities in the order of their numbers.
-    /// - Returns: For each entity, the constraints and indexes that the entity itself declares.
+    /// Numbers the uniqueness constraints and fetch indexes that each entity itself declares.
     private static func numberedKeys(
         of entities: [EntityDescription]
     ) -> (constraints: [[ManagedObjectModel.UniquenessConstraint]], indexes: [[ManagedObjectModel.FetchIndex]]) {
@@ -85,8 +82,8 @@ enum ModelResolver {
         var declared = entities.map { _ in [ManagedObjectModel.Relationship]() }
         for relationship in relationships { declared[relationship.source].append(relationship) }
 
-        // Superentities are processed first. So an entity's inherited properties are already sorted,
-        // and its own properties are merged into them.
+        // Superentities are processed first, so that an entity's own properties are merged into sorted inherited
+        // properties.
         var attributes = entities.map { _ in [AttributeDescription]() }
         var allRelationships = declared.map { _ in [ManagedObjectModel.Relationship]() }
         var drafts = entities.map { _ in [RecordLayout.Draft]() }
@@ -109,9 +106,7 @@ enum ModelResolver {
         return Inherited(attributes: attributes, relationships: allRelationships, drafts: drafts)
     }
 
-    /// Merges two sorted lists.
-    ///
-    /// Of equal elements, those of the left list come first.
+    /// Merges two sorted lists, with equal elements of `left` first.
     private static func merged<Element>(
         _ left: [Element], right: [Element], _ precedes: (Element, Element) -> Bool
     ) -> [Element] {
@@ -134,7 +129,7 @@ enum ModelResolver {
         return merged
     }
 
-    /// Whether a name comes before another one in byte order.
+    /// Whether `left` comes before `right` in byte order.
     static func precedes(_ left: String, _ right: String) -> Bool { left.utf8.lexicographicallyPrecedes(right.utf8) }
 
     /// Returns the entity with sorted declarations, so that their original order does not affect
@@ -206,10 +201,8 @@ enum ModelResolver {
         }
     }
 
-    /// Returns the record fields of an attribute.
-    ///
-    /// A composite has a marker field and the fields of its elements. An attribute without a type
-    /// has no fields.
+    /// Returns the fields of an attribute; a composite has a marker field and the fields of its
+    /// elements.
     private static func fields(of attribute: AttributeDescription, prefix: String) -> [RecordLayout.Draft] {
         let name = prefix + attribute.name
         let kind: RecordLayout.Field.Kind
@@ -236,10 +229,6 @@ enum ModelResolver {
         return [RecordLayout.Draft(name: name, kind: kind)]
     }
 
-    /// Returns the record fields of a relationship.
-    ///
-    /// A to-one relationship has a reference field, and also an order field if its inverse is
-    /// ordered. A to-many relationship has no fields.
     private static func fields(
         of relationship: ManagedObjectModel.Relationship, hasSubentities: Bool
     ) -> [RecordLayout.Draft] {

@@ -13,7 +13,6 @@ extension ModelValidator {
 
     // MARK: Values
 
-    /// Returns the problems with the default value and the limits.
     private static func valueProblems(_ attribute: AttributeDescription) -> [String] {
         var problems: [String] = []
         let type = attribute.type
@@ -43,7 +42,7 @@ extension ModelValidator {
         return problems
     }
 
-    /// Returns the end of a sentence about an invalid value; nil for a valid value or null.
+    /// Returns the end of a sentence about an invalid value, or nil.
     private static func valueProblem(
         _ value: Value, of attribute: AttributeDescription, isLimit: Bool
     ) -> String? {
@@ -183,7 +182,6 @@ extension ModelValidator {
 }
 
 extension AttributeType {
-    /// Whether values of the type are numbers or dates, which can have a minimum and a maximum.
     var isNumberOrDate: Bool { self == .date || isNumber }
 
     var isNumber: Bool {

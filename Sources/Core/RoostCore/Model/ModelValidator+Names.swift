@@ -1,10 +1,8 @@
 internal import Foundation
 
 extension ManagedObjectModel {
-    /// The maximum length of a name in a model, in bytes of UTF-8.
     package static let maximumNameByteCount = 255
-    /// The names that properties cannot have, because every object already has members with these
-    /// names.
+    /// The names of members that every object already has, so properties cannot have these names.
     package static var reservedPropertyNames: Set<String> { ModelValidator.reservedNames }
 }
 
@@ -18,8 +16,8 @@ extension ModelValidator {
     /// Each text continues a phrase such as "The property's".
     static func nameProblems(_ name: String) -> [String] {
         var problems = labelProblems(name)
-        // '.' separates the parts of paths, and '/' separates the parts of object URIs. '#' occurs in
-        // the names of fields that contain positions in ordered relationships.
+        // '.' separates the parts of paths, and '/' separates the parts of object URIs. '#' marks fields that contain
+        // positions in ordered relationships.
         for separator in [".", "#", "/"] where name.contains(separator) {
             problems.append("name contains '\(separator)'.")
         }

@@ -24,7 +24,6 @@ extension ModelValidator {
         checkInverse(of: relationship, of: number, destination: destination)
     }
 
-    /// Checks that the inverse exists and names this relationship as its inverse.
     private mutating func checkInverse(of relationship: RelationshipDescription, of number: Int, destination: Int) {
         guard let inverseName = relationship.inverseName else { return }
         let (entity, name) = (entities[number].name, relationship.name)
@@ -39,15 +38,16 @@ extension ModelValidator {
             return
         }
         guard inverse.inverseName == name else {
-            let named = inverse.inverseName.map { "names '\($0)' as its inverse" } ?? "has no inverse"
+            let named = inverse.inverseName.map { "names '\($0)'" } ?? "has no inverse"
             add(
                 entity, property: name,
                 message:
-                    "The inverse \(place) \(named), not this relationship; give one of them another inverse or none.")
+                    "The inverse \(place) must name this relationship as its inverse, but \(named); correct the inverse of either relationship."
+            )
             return
         }
-        // The inverse's destination must declare or inherit this relationship. If that destination is
-        // missing, the check of the inverse reports this.
+        // The inverse's destination must declare or inherit this relationship. The check of the inverse reports a
+        // missing destination.
         guard let back = numbers[inverse.destinationEntityName] else { return }
         if !line(of: back).contains(number) {
             add(
@@ -103,7 +103,7 @@ extension ModelValidator {
         }
     }
 
-    /// Returns the reason why a property cannot be part of a constraint or an index, or nil.
+    /// Returns why a property cannot be part of a constraint or an index, or nil.
     private func keyProblem(_ path: String, of number: Int) -> String? {
         let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard let first = parts.first, let (_, property) = property(first, of: number) else {

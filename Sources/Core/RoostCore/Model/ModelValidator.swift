@@ -1,21 +1,19 @@
 /// Finds the problems in a model's description.
 ///
-/// Core Data models may contain relationships without an inverse, transient attributes without a
-/// type, names that differ only in case, and mandatory attributes without a default. So such
-/// declarations are valid.
+/// The following is valid, because Core Data allows it: relationships without an inverse, transient
+/// attributes without a type, names that differ only in case, and mandatory attributes without a
+/// default.
 package struct ModelValidator {
     /// The maximum number of entities in a model, and of fields in an entity's records.
     ///
-    /// A record stores its entity number and its number of fields in two bytes each.
+    /// A record stores its entity number and its field count in two bytes each.
     static let maximumCount = Int(UInt16.max)
-    /// The maximum total number of fields of all entities, including inherited fields.
+    /// The maximum sum of all entities' field counts, and the maximum sum of their depths.
     ///
-    /// The sum of the entities' depths has the same limit. The depth of an entity is the number of
-    /// entities from the entity up to its root. The limits bound the size of a built model, because
-    /// each of its entities contains all inherited fields.
+    /// A root has depth 1. The limit bounds the size of a built model, because each entity contains
+    /// all inherited fields.
     package static let maximumInheritedCount = 1_000_000
     static let maximumCompositeDepth = 16
-    /// The names of members that every object already has.
     static let reservedNames: Set<String> = [
         "description", "hash", "entity", "objectID", "isDeleted", "isInserted", "isUpdated", "isFault", "hasChanges",
         "managedObjectContext", "self",
@@ -27,7 +25,7 @@ package struct ModelValidator {
         case fetched
     }
 
-    /// Returns the problems of a model; empty for a valid model.
+    /// Returns the problems of a model.
     ///
     /// If names are too long or the model is too large, other problems are not reported.
     static func problems(
@@ -43,9 +41,9 @@ package struct ModelValidator {
     }
 
     let entities: [EntityDescription]
-    /// For each name, the number of the first entity with this name.
+    /// The number of the first entity with each name.
     let numbers: [String: Int]
-    /// For each entity, the number of its superentity, or nil.
+    /// The number of each entity's superentity.
     let parents: [Int?]
     /// The properties that each entity itself declares.
     let properties: [[String: Property]]
@@ -80,10 +78,9 @@ package struct ModelValidator {
         nearestName(to: name, among: Array(names)).map { "; did you mean '\($0)'?" } ?? "."
     }
 
-    /// Returns the end of a message about an unknown name; after 100 problems always a period.
+    /// Returns the hint for an unknown name, but only a period after 100 problems.
     ///
-    /// A hint requires a comparison with every name, which is slow for a hostile model with many
-    /// names and problems.
+    /// The search for a hint compares every name, which is slow for a hostile model.
     func hint(_ name: String, among names: some Sequence<String>) -> String {
         problems.count < 100 ? Self.hint(name, among: names) : "."
     }
@@ -98,7 +95,7 @@ package struct ModelValidator {
         return line
     }
 
-    /// Returns the property with the given name that the entity declares or inherits.
+    /// Returns the property that the entity declares or inherits.
     func property(_ name: String, of number: Int) -> (declaredBy: Int, property: Property)? {
         for ancestor in line(of: number) {
             if let property = properties[ancestor][name] { return (ancestor, property) }
@@ -106,7 +103,6 @@ package struct ModelValidator {
         return nil
     }
 
-    /// Returns the names of all properties of an entity, for hints.
     func propertyNames(of number: Int) -> [String] { line(of: number).flatMap { properties[$0].keys.sorted() } }
 
     /// Checks the lengths of names and the size of the model, which bound the cost of other checks.
@@ -134,10 +130,9 @@ package struct ModelValidator {
         }
     }
 
-    /// Reports names of entities, properties and elements that are too long.
+    /// Reports names that are too long.
     ///
-    /// If a name is too long, no other checks follow, because their messages would contain the
-    /// name.
+    /// After such a problem, no other checks follow: their messages would contain the name.
     private mutating func checkNameLengths() {
         for entity in entities {
             if Self.isTooLong(entity.name) { add(entity.name, message: "The entity's \(Self.lengthProblem)") }

@@ -4,7 +4,6 @@ internal import RoostSystem
 
 /// The JSON form of default values and limits in a model document.
 enum ModelValue {
-    /// Returns the JSON content for a value; nil for null.
     static func content(_ value: Value) -> JSONNode.Content? {
         switch value {
         case .null: nil
@@ -26,9 +25,7 @@ enum ModelValue {
         }
     }
 
-    /// Returns the value that JSON content represents for an attribute type.
-    ///
-    /// If the content does not fit the type, reports a problem and returns null.
+    /// Reads a value; if the content does not fit the type, reports a problem and returns null.
     static func value(
         _ node: JSONNode, type: AttributeType, elements: [AttributeDescription], path: String, problems: JSONProblems
     ) -> Value {
@@ -73,9 +70,7 @@ enum ModelValue {
         }
     }
 
-    /// Whether content that does not fit a type is a number that is out of range.
-    ///
-    /// Such a number has the right form, for example a whole number for an integer type.
+    /// Whether content that does not fit a type is a number of the right form, but out of range.
     private static func isOutOfRange(_ node: JSONNode, type: AttributeType) -> Bool {
         switch (type, node.content) {
         case (.integer16, _), (.integer32, _), (.integer64, _): node.isWholeNumber

@@ -10,7 +10,7 @@
 /// // Deleting an album deletes its tracks, and removes the album from its label.
 /// ```
 public enum DeleteRule: String, Sendable, CaseIterable, Codable {
-    /// Changes no destination; the destinations' to-one references to the object become dangling.
+    /// Leaves the destinations unchanged; their to-one references to the object become dangling.
     case noAction
     /// Removes the references to the object from the destinations.
     case nullify
@@ -48,17 +48,15 @@ public struct RelationshipDescription: Hashable, Sendable, Adjustable {
     public var isOrdered: Bool = false
     /// Whether the relationship may be empty.
     public var isOptional: Bool = true
-    /// Whether the relationship is transient: stores do not save it.
+    /// Whether stores do not save the relationship.
     public var isTransient: Bool = false
-    /// The effect of deleting an object on the destinations of this relationship.
+    /// The effect of deleting an object on its destinations.
     public var deleteRule: DeleteRule = DeleteRule.nullify
-    /// Whether a system-wide search index should include the relationship.
-    ///
-    /// Roost only preserves this hint.
+    /// Whether a system search should index the relationship; Roost only preserves this hint.
     package var isIndexedBySpotlight: Bool = false
     /// The relationship's name in other versions of the model; nil if the name is the same.
     public var renamingIdentifier: String? = nil
-    /// Text that has no effect except to change the version hash.
+    /// Text that only changes the version hash.
     package var versionHashModifier: String? = nil
     /// The user's own notes.
     public var userInfo: [String: String] = [:]

@@ -1,15 +1,13 @@
 extension StoreError {
-    /// The maximum number of differences in a message.
     private static let toldDifferenceCount = 3
-    /// The maximum length of one difference in a message.
     private static let differenceCharacterCount = 120
 
     /// Returns the error for opening a store with an incompatible model.
     ///
     /// - Parameters:
-    ///   - store: The name of the store in the message.
-    ///   - model: The model of the store.
-    ///   - expected: The model that the caller expected.
+    ///   - store: The store's name.
+    ///   - model: The store's model.
+    ///   - expected: The caller's model.
     /// - Returns: An error with code `modelMismatch`.
     public static func modelMismatch(
         _ store: String, has model: ManagedObjectModel, expected: ManagedObjectModel
@@ -20,7 +18,7 @@ extension StoreError {
         )
     }
 
-    /// Returns a text with the first differences that need a migration, and the number of others.
+    /// Returns the first differences that need a migration, and the number of others.
     package static func differences(of model: ManagedObjectModel, from old: ManagedObjectModel) -> String {
         let all = model.difference(from: old).filter(\.changesVersionHash)
         let told = all.prefix(toldDifferenceCount).map { difference in

@@ -1,12 +1,12 @@
 extension VersionHash {
     /// An algorithm for version hashes.
     ///
-    /// MODEL-FORMAT.md specifies each recipe. A recipe never changes. Stores contain their model
-    /// but no hashes, so the hashes of every store can be computed with each recipe.
+    /// A recipe never changes; MODEL-FORMAT.md specifies it. Stores contain their model but no
+    /// hashes, so each recipe can be applied to every store.
     package enum Recipe: Int, Sendable, CaseIterable, Codable {
         /// The first recipe, which includes transient properties.
         case v1 = 1
-        /// The current recipe, which includes only the properties that stores save.
+        /// The current recipe, which includes only properties that stores save.
         case v2 = 2
 
         /// The recipe of ``ManagedObjectModel/Entity/versionHash``, which determines compatibility.
@@ -15,8 +15,7 @@ extension VersionHash {
 
     /// Returns the version hashes of entities, by entity number.
     ///
-    /// `parents` contains the number of each entity's superentity, or nil. `relationships` contains
-    /// the resolved relationships of all entities.
+    /// `parents` contains the number of each entity's superentity.
     static func hashes(
         of entities: [EntityDescription], parents: [Int?], relationships: [ManagedObjectModel.Relationship],
         recipe: Recipe
@@ -53,24 +52,17 @@ extension VersionHash {
 }
 
 extension ManagedObjectModel {
-    /// Returns the version hashes that a recipe gives for all entities, by entity name.
+    /// Returns the version hashes of all entities by a recipe.
     ///
-    /// To compare a model with hashes that a program saved, use the recipe of the saved hashes:
-    ///
-    /// ```swift
-    /// let hash = VersionHash("8b04d3f7f66824b3c78906b268c6b868")
-    /// let isMatch = model.versionHashes(by: .v1)["Note"] == hash
-    /// ```
-    ///
-    /// - Complexity: O(*n*) in the size of the model on first use of an older recipe.
+    /// To compare them with hashes that a program saved, use the recipe of the saved hashes.
     package func versionHashes(by recipe: VersionHash.Recipe) -> [EntityName: VersionHash] {
         Dictionary(
             entities.map { ($0.name, versionHash(of: $0, by: recipe)) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Returns the version hash that a recipe gives for an entity of the model.
+    /// Returns an entity's version hash by a recipe.
     ///
-    /// Hashes of an older recipe are computed for the whole model on first use.
+    /// The first use of an older recipe computes the hashes of the whole model.
     package func versionHash(of entity: Entity, by recipe: VersionHash.Recipe) -> VersionHash {
         guard recipe != .current else { return entity.versionHash }
         return resolved.olderHashes.withLock { known in
@@ -92,12 +84,8 @@ struct HashSerialization {
 
     /// Serializes an entity.
     ///
-    /// - Parameters:
-    ///   - entity: The entity.
-    ///   - superentity: The version hash of the superentity; nil for a root.
-    ///   - storedInverses: The name of each relationship's stored inverse, by the relationship's
-    ///     name.
-    ///   - recipe: The recipe.
+    /// `storedInverses` contains the name of each relationship's stored inverse, by the
+    /// relationship's name.
     init(
         of entity: EntityDescription, superentity: VersionHash?, storedInverses: [String: String],
         recipe: VersionHash.Recipe

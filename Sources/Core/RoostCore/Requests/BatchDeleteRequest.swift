@@ -6,7 +6,7 @@
 /// let result = try store.execute(BatchDeleteRequest(old, result: .count))
 /// ```
 ///
-/// The delete rule of each relationship of a deleted object has this effect:
+/// Delete rules have these effects:
 ///
 /// - **cascade**: the destinations are deleted too, recursively; cycles are allowed.
 /// - **nullify**: a destination's to-one reference to the deleted object is cleared. If the deleted
@@ -15,25 +15,19 @@
 /// - **deny**: the request is refused if a destination exists that is not deleted too.
 /// - **noAction**: the destinations' to-one references to the deleted object become dangling.
 ///
-/// Other objects can refer to a deleted object through a to-one relationship without an inverse.
-/// Such a reference is cleared as with **nullify**. With every rule, each ``Link`` from or to a
-/// deleted object is removed. Ordered relationships keep the order of the remaining objects.
+/// A reference of a to-one relationship without an inverse is cleared as with **nullify**. With
+/// every rule, each ``Link`` from or to a deleted object is removed. Ordered relationships keep the
+/// order of the remaining objects.
 public struct BatchDeleteRequest: Hashable, Sendable {
-    /// The objects to delete.
     package enum Selection: Hashable, Sendable {
         /// The objects that a fetch request finds, within its limit and offset.
         case fetched(FetchRequest)
-        /// The objects that ``StoreSnapshot/records(with:)`` finds for these IDs.
-        ///
-        /// IDs of objects that do not exist are skipped.
         case objectIDs([ObjectID])
     }
 
-    /// The objects to delete.
     package var selection: Selection
-    /// The content of the result.
     package var resultType: BatchResultType
-    /// The author of the changes, for the store's history.
+    /// The author, for the store's history.
     public var author: String?
 
     /// Creates a request that deletes the objects that a fetch request finds.
@@ -42,7 +36,7 @@ public struct BatchDeleteRequest: Hashable, Sendable {
         resultType = result
     }
 
-    /// Creates a request that deletes the objects with these IDs.
+    /// Creates a request that deletes the objects with these IDs, and skips missing ones.
     public init(objectIDs: [ObjectID], result: BatchResultType = .statusOnly) {
         selection = .objectIDs(objectIDs)
         resultType = result

@@ -10,46 +10,37 @@
 ///
 /// - attributes, and elements of composites by their dotted path;
 /// - to-one relationships, with the ID of an object of the store;
-/// - the object's position in an ordered inverse relationship, under the name of the to-one
-///   relationship followed by `#order`.
+/// - the object's position in an ordered inverse, under the to-one relationship's name followed by
+///   `#order`.
 ///
-/// A property that a row omits gets the model's default value. A null in a row sets the property to
-/// null.
+/// A property that a row omits gets the model's default value. A null sets the property to null.
 ///
-/// If a row sets a to-one relationship whose inverse is ordered, but sets no position, the object
-/// is appended to the inverse. Concurrent batches never append at equal positions. A to-one
-/// relationship whose inverse is to-one is set in both objects. The destination's previous partner
-/// loses its reference to the destination.
+/// Without a position, the object is appended to the ordered inverse. Concurrent batches never
+/// append at equal positions. A one-to-one relationship is set in both objects, and the
+/// destination's previous partner loses its reference.
 public struct BatchInsertRequest {
     /// The values of one object, by property name.
     public typealias Row = [String: Value]
 
     /// A row that can also set to-many relationships.
     package struct MemberRow {
-        /// The values, by property name.
         package var values: Row
-        /// The destinations of to-many relationships, by property name.
         package var members: [String: [ObjectID]]
 
-        /// Creates a row.
         package init(values: Row, members: [String: [ObjectID]] = [:]) {
             (self.values, self.members) = (values, members)
         }
     }
 
-    /// The entity of the new objects.
     package var entity: EntityName
-    /// The content of the result.
     package var resultType: BatchResultType
     /// The rule for a row that has the same unique values as an existing object.
     public var onConflict = ConflictRule.fail
-    /// The author of the changes, for the store's history.
+    /// The author, for the store's history.
     public var author: String?
     /// A source of rows that can also set to-many relationships; nil to read ``rows`` instead.
     package var memberRows: (() -> () throws(StoreError) -> MemberRow?)?
-    /// The source of the rows.
-    ///
-    /// It returns a function that returns the next row at each call, and nil at the end.
+    /// The source of the rows; each call starts a new pass over them.
     package let rows: () -> () throws(StoreError) -> Row?
 
     /// Creates a request that inserts the rows of a sequence.

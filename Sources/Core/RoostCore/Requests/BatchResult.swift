@@ -33,12 +33,12 @@ public struct BatchResult: Hashable, Sendable {
     public let count: Int?
     /// The objects that were inserted, updated or deleted; nil unless requested.
     ///
-    /// A batch insert lists one object for each row, in the order of the rows. With a
-    /// ``ConflictRule``, this can be an existing object, even an unchanged one. A batch update
-    /// lists its objects in key order. A batch delete lists the requested objects in the order of
-    /// the request, then the objects that delete rules deleted.
+    /// A batch insert lists one object for each row, in row order. With a ``ConflictRule``, this
+    /// can be an existing object, even an unchanged one. A batch update lists its objects in key
+    /// order. A batch delete lists the requested objects in the order of the request, then the
+    /// objects that delete rules deleted.
     public let objectIDs: [ObjectID]?
-    /// Other objects that got a new version; nil unless IDs were requested.
+    /// Other objects that got a new version; nil unless requested.
     ///
     /// These are objects:
     ///
@@ -48,7 +48,6 @@ public struct BatchResult: Hashable, Sendable {
     /// - that another object's derived attribute now reads through a new reference or link.
     public let relatedObjectIDs: [ObjectID]?
 
-    /// Creates a result with the content that `type` requests.
     package init(
         _ type: BatchResultType, generation: Generation, count: Int, objectIDs: @autoclosure () -> [ObjectID],
         relatedObjectIDs: @autoclosure () -> [ObjectID] = []

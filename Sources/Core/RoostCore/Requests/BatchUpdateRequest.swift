@@ -8,20 +8,15 @@
 ///
 /// Expressions read the objects as they were before the update, so `a = b` together with `b = a`
 /// exchanges two values. An update can set the same properties as a ``BatchInsertRequest``, with
-/// the same rules for ordered relationships and for to-one relationships whose inverse is to-one.
+/// the same rules for inverses.
 public struct BatchUpdateRequest: Hashable, Sendable {
-    /// The entity of the objects to update.
     package var entity: EntityName
-    /// The condition that objects must meet; nil for all objects.
     package var predicate: FetchRequest.Predicate?
-    /// Whether objects of subentities are included.
     package var includesSubentities: Bool
-    /// The expressions of the new values, by property name or by dotted path of a composite's
-    /// element.
+    /// The new values, by property name or by the dotted path of a composite's element.
     package var values: [String: FetchRequest.Expression]
-    /// The content of the result.
     package var resultType: BatchResultType
-    /// The author of the changes, for the store's history.
+    /// The author, for the store's history.
     public var author: String?
 
     /// Creates a request that sets properties to the values of expressions.

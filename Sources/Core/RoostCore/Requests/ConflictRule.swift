@@ -1,13 +1,14 @@
 /// The rule for a row to insert that has the same unique values as an existing object.
 ///
 /// Rules other than ``fail`` have the effect of a separate request for each row, in order. So a row
-/// can match an object that an earlier row inserted. A value that an earlier row replaced no longer
-/// matches. If several constraints match, the first one in
+/// can match an object that an earlier row inserted. But the model's rules are checked after all
+/// rows.
+///
+/// If several constraints match, the first one in
 /// ``ManagedObjectModel/Entity/uniquenessConstraints`` is used. A constraint with a derived
-/// attribute matches no object, nor does a constraint for which the row contains a null. Rows that
-/// match the same object are combined, and the model's rules are checked afterwards. Lists of
-/// to-many relationships are applied after all values. If two rows have a list for the same
-/// relationship of an object, the last list is used.
+/// attribute matches no object, nor does a constraint for which the row contains a null. Lists of
+/// to-many relationships are applied after all values. If two rows have a list for one relationship
+/// of an object, the last list is used.
 ///
 /// ```swift
 /// try store.insert("Album", rows: [["title": "Blue", "year": 1971]], onConflict: .update)
@@ -17,8 +18,7 @@ public enum ConflictRule: Sendable, Hashable, CaseIterable {
     case fail
     /// The existing object gets the values of the row, and keeps its other values.
     ///
-    /// An object that already has these values is not written. So a repeated import changes
-    /// nothing.
+    /// An object that already has these values is not written.
     case update
     /// The existing object is unchanged.
     case skip

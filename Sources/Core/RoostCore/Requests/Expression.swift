@@ -10,10 +10,10 @@ extension FetchRequest {
         case variable(String)
         /// A path of property names from the object to one or many values or objects.
         ///
-        /// The path may pass through relationships and composites. It may contain a
-        /// ``CollectionOperator`` such as `@count`.
+        /// The path may contain relationships, composites, and a ``CollectionOperator`` such as
+        /// `@count`.
         case keyPath([String])
-        /// A key path that starts at the value of an expression instead of at the object.
+        /// A key path that starts at the value of an expression.
         case path(of: Expression, [String])
         /// `{a, b}`: several values.
         case aggregate([Expression])
@@ -62,13 +62,13 @@ extension FetchRequest {
     public enum CollectionOperator: String, Hashable, Sendable, CaseIterable {
         /// The number of values, including nulls.
         case count = "@count"
-        /// The sum, ignoring nulls; 0 if all values are null or if none exists.
+        /// The sum, ignoring nulls; 0 if nothing remains.
         case sum = "@sum"
-        /// The mean, ignoring nulls; null if all values are null or if none exists.
+        /// The mean, ignoring nulls; null if nothing remains.
         case average = "@avg"
-        /// The minimum, ignoring nulls; null if all values are null or if none exists.
+        /// The minimum, ignoring nulls; null if nothing remains.
         case minimum = "@min"
-        /// The maximum, ignoring nulls; null if all values are null or if none exists.
+        /// The maximum, ignoring nulls; null if nothing remains.
         case maximum = "@max"
         /// All values except nulls.
         case union = "@unionOfObjects"
@@ -98,8 +98,8 @@ extension FetchRequest {
 
     /// The built-in functions, without side effects.
     ///
-    /// Functions of many values ignore nulls, but ``count`` includes them. The result of any other
-    /// function is null if an argument is null.
+    /// Functions of many values ignore nulls, but ``count`` includes them. Other functions return
+    /// null if an argument is null.
     public enum Function: String, Hashable, Sendable, CaseIterable {
         /// `a + b`. A number is added to a date as seconds.
         case add = "add:to:"
@@ -115,7 +115,7 @@ extension FetchRequest {
         case negate = "negate"
         /// The remainder of a division, with the sign of the dividend.
         case modulus = "modulus:by:"
-        /// The sum, ignoring nulls; 0 if all values are null or if none exists.
+        /// The sum, ignoring nulls; 0 if nothing remains.
         case sum
         /// The number of values, including nulls.
         case count
@@ -127,7 +127,7 @@ extension FetchRequest {
         case average
         /// The median; for an even number of values, the mean of the two middle values.
         case median
-        /// The most frequent value; if several are equally frequent, the lowest of them.
+        /// The most frequent value; of equally frequent values, the lowest.
         case mode
         /// The standard deviation of the whole population.
         case standardDeviation = "stddev"
@@ -139,9 +139,9 @@ extension FetchRequest {
         case naturalLog = "ln"
         /// *e* to a power.
         case exponential = "exp"
-        /// The greatest whole number that is not greater than the argument.
+        /// The argument rounded down to a whole number.
         case floor
-        /// The least whole number that is not less than the argument.
+        /// The argument rounded up to a whole number.
         case ceiling
         /// The absolute value.
         case absolute = "abs"
@@ -155,7 +155,7 @@ extension FetchRequest {
         case canonical
         /// The number of Unicode code points in a text.
         case length = "length"
-        /// The time of the fetch, which is the same for all objects.
+        /// The time of the fetch, the same for all objects.
         case now
         /// The bits that are set in both arguments.
         case bitwiseAnd = "bitwiseAnd:with:"

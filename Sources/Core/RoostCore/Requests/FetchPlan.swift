@@ -18,9 +18,7 @@ public struct FetchPlan: Sendable, Hashable {
         /// The value is the name of the index or uniqueness constraint in the model. In a plan with
         /// a ``statement(_:)``, it is the name of the index in the database.
         case index(String)
-        /// The objects are found through a relationship, in either direction.
-        ///
-        /// The value is the relationship's name in the model.
+        /// The objects are found through the relationship with this name, in either direction.
         case relationship(String)
         /// The objects are found by this SQL statement; the database chooses the access path.
         case statement(String)
@@ -36,17 +34,16 @@ public struct FetchPlan: Sendable, Hashable {
         case byDatabase
         /// All matching objects are collected and sorted.
         case sorted
-        /// Only the first objects in the order are kept while sorting, at most this number.
+        /// Sorting keeps only the first objects, at most this number.
         case best(Int)
     }
 
     /// The access methods; several if each finds a part of the objects, as with `OR`.
     package var access: [Access]
-    /// The parts of the predicate that the access methods already ensure, as text.
+    /// The parts of the predicate that the access methods already ensure.
     package var decidedByAccess: [String]
-    /// The parts of the predicate that are checked for each object found, as text.
+    /// The parts of the predicate that are checked for each object found.
     package var filteredAfterwards: [String]
-    /// The method of ordering the results.
     package var order: Order
     /// The number of objects that were read; nil if the fetch was not executed, or if the database
     /// does not report the number.

@@ -15,10 +15,9 @@ extension FetchRequest {
         /// The options for comparing text; they have no effect on other values.
         ///
         /// `caseInsensitive` and `diacriticInsensitive` remove case and diacritics before the
-        /// comparison. `localized` uses the localized standard order: it ignores case and
-        /// diacritics, and compares runs of ASCII digits as numbers. Texts that are equal by these
-        /// rules are ordered by diacritics, then by code point. This order is the same in every
-        /// locale.
+        /// comparison. `localized` uses the localized standard order, the same in every locale: it
+        /// ignores case and diacritics, and compares runs of ASCII digits as numbers. Texts that
+        /// are equal by these rules are ordered by diacritics, then by code point.
         public var options: Comparison.Options
 
         /// Creates one level of a sort order.

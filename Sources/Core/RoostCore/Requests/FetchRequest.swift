@@ -12,8 +12,8 @@ public struct FetchRequest: Hashable, Sendable, Adjustable {
     public var predicate: Predicate?
     /// The sort order, most significant key first.
     ///
-    /// Objects with equal sort values are in ascending key order, so that paging is stable. If the
-    /// list is empty, all objects are in key order.
+    /// Objects with equal sort values are in ascending key order; so are all objects if the list is
+    /// empty.
     public var sortDescriptors: [SortDescriptor]
     /// The maximum number of objects; nil for no limit.
     public var fetchLimit: Int?

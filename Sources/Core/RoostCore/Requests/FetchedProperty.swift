@@ -6,9 +6,8 @@ extension FetchRequest {
         /// The value of the column: a key path through to-one relationships, or any expression that
         /// has one value.
         ///
-        /// An aggregate function of an attribute, such as `sum(length)`, has one value for all
-        /// objects of a group. The same applies to key paths that start with an operator, such as
-        /// `@sum.length`.
+        /// An aggregate, such as `sum(length)` or `@sum.length`, has one value for all objects of a
+        /// group.
         public var expression: Expression
 
         /// Creates a column with the value of an expression.

@@ -9,8 +9,7 @@ public protocol ObjectGraph: AnyObject {
     /// - Parameters:
     ///   - keys: Keys of one hierarchy.
     ///   - root: The number of the hierarchy's root entity.
-    ///   - batch: The batch to fill. It receives all records, even if they are more than a cursor
-    ///     returns at once.
+    ///   - batch: The batch to fill; all records are added, however many there are.
     /// - Throws: `corrupted` for a damaged record; other errors of reading the store.
     func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError)
 

@@ -118,39 +118,28 @@ extension FetchRequest {
 }
 
 /// Comparisons of a property with a value, for modules that do not import `RoostPredicates`.
-///
-/// Programs that import it write `.path("born") > 1815`.
 extension FetchRequest.Predicate {
     /// `key == value`; null matches objects without a value.
     package static func equal(_ key: String, to value: Value) -> Self { compare(key, using: .equal, with: value) }
     /// `key != value`; null matches objects with a value.
     package static func notEqual(_ key: String, to value: Value) -> Self { compare(key, using: .notEqual, with: value) }
-    /// `key < value`.
     package static func less(_ key: String, than value: Value) -> Self { compare(key, using: .less, with: value) }
-    /// `key <= value`.
     package static func lessOrEqual(_ key: String, to value: Value) -> Self {
         compare(key, using: .lessOrEqual, with: value)
     }
-    /// `key > value`.
     package static func greater(_ key: String, than value: Value) -> Self { compare(key, using: .greater, with: value) }
-    /// `key >= value`.
     package static func greaterOrEqual(_ key: String, to value: Value) -> Self {
         compare(key, using: .greaterOrEqual, with: value)
     }
-    /// `key IN values`.
     package static func isIn(_ key: String, values: [Value]) -> Self {
         .comparison(.init(left: path(key), operator: .isIn, right: .aggregate(values.map { .constant($0) })))
     }
-    /// `key BEGINSWITH prefix`.
     package static func beginsWith(_ key: String, prefix: String) -> Self {
         compare(key, using: .beginsWith, with: .string(prefix))
     }
-    /// `key == nil`.
     package static func isNull(_ key: String) -> Self { compare(key, using: .equal, with: .null) }
-    /// `key != nil`.
     package static func isNotNull(_ key: String) -> Self { compare(key, using: .notEqual, with: .null) }
 
-    /// Any comparison of a property with a value.
     package static func compare(
         _ key: String, using operator: FetchRequest.Comparison.Operator, with value: Value
     ) -> Self { .comparison(.init(left: path(key), operator: `operator`, right: .constant(value))) }

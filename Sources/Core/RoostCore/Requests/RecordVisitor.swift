@@ -1,21 +1,19 @@
-/// A pass over stored records; an implementation need not copy them into a batch.
+/// A pass over stored records.
 ///
-/// A store whose records are in memory or in a mapped file passes a visitor to ``ScanningFetch``,
-/// which copies only matching records.
+/// A store with records in memory or in a mapped file passes a visitor to ``ScanningFetch``, which
+/// copies only matching records.
 package protocol RecordVisitor: AnyObject {
     /// Verifies the next records and calls `body` with each, until `body` returns false.
     ///
     /// The next call continues after the last visited record.
     ///
-    /// - Returns: True if more records may follow. False at the end of the records, and in every
-    ///   later call.
-    /// - Throws: The errors of ``RecordCursor/next(into:)``. If a record is damaged, this method
-    ///   visits all preceding records, then throws. The next call continues after the damaged
+    /// - Returns: Whether more records may follow; false in every call after the end.
+    /// - Throws: The errors of ``RecordCursor/next(into:)``. For a damaged record, this method
+    ///   throws after visiting all preceding records; the next call continues after the damaged
     ///   record.
     func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool
 }
 
-/// A visitor of the records that a cursor reads.
 package final class CursorVisitor: RecordVisitor {
     private let cursor: any RecordCursor
     private var batch: RecordBatch

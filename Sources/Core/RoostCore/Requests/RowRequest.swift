@@ -18,15 +18,14 @@ public struct RowRequest: Hashable, Sendable {
     public var fetchRequest: FetchRequest
     /// The columns.
     ///
-    /// If the list is empty, a row has all attributes. In a grouped request, it then has the
-    /// grouping values instead.
+    /// If the list is empty, a row has all attributes, or the grouping values in a grouped request.
     public var propertiesToFetch: [FetchRequest.FetchedProperty]
     /// The values that objects are grouped by: key paths through to-one relationships, other
     /// expressions, or names of columns.
     ///
-    /// Objects are in the same group if all of these values are equal. Null equals null, NaN equals
-    /// NaN, and 0.0 equals −0.0. A grouped request has one row for each group. Its columns can be
-    /// grouping values, constants, and aggregates.
+    /// Objects with equal values are in the same group. Null equals null, NaN equals NaN, and 0.0
+    /// equals −0.0. Each group has one row, with grouping values, constants, and aggregates as
+    /// columns.
     public var propertiesToGroupBy: [FetchRequest.Expression]
     /// The condition that groups must meet; nil for all groups.
     ///
@@ -35,7 +34,7 @@ public struct RowRequest: Hashable, Sendable {
     /// Whether duplicate rows are removed.
     public var returnsDistinctResults: Bool
 
-    /// Creates a request for rows computed from the objects of another request.
+    /// Creates a request for rows computed from the objects of a fetch request.
     public init(
         _ fetchRequest: FetchRequest, propertiesToFetch: [FetchRequest.FetchedProperty] = [],
         propertiesToGroupBy: [FetchRequest.Expression] = [], havingPredicate: FetchRequest.Predicate? = nil,

@@ -1,19 +1,15 @@
 /// An object graph for any snapshot.
-///
-/// Every read creates a cursor of the snapshot.
 package final class SnapshotGraph: ObjectGraph {
     private let snapshot: any StoreSnapshot
     private var links: LinkBatch
     private var records: RecordBatch
 
-    /// Creates a graph of the objects of a snapshot, and retains the snapshot.
     package init(_ snapshot: any StoreSnapshot) {
         self.snapshot = snapshot
         links = LinkBatch(relationship: 0)
         records = RecordBatch(model: snapshot.model)
     }
 
-    /// Reads the records with these keys, as ``StoreSnapshot/records(with:)`` does.
     package func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError) {
         let name = snapshot.model.entities[root].name
         let cursor = try snapshot.records(with: keys.map { ObjectID(name, key: $0) })
@@ -23,7 +19,6 @@ package final class SnapshotGraph: ObjectGraph {
         }
     }
 
-    /// Appends the keys from ``StoreSnapshot/links(of:from:)``.
     package func appendDestinations(
         of relationship: ManagedObjectModel.Relationship, from key: Int64, to keys: inout [Int64]
     ) throws(StoreError) {

@@ -1,9 +1,8 @@
 /// A load of many records and links into a store; nothing is visible before ``finish()``.
 ///
 /// Use a loader from one thread. Calls block while the loader writes; the loader of
-/// `PersistentStore.concurrentBulkLoader(_:)` writes on another thread. An error, ``abandon()``
-/// or deallocation rolls the load back. Other writers can then start, and later calls of the loader
-/// throw `closed`.
+/// `PersistentStore.concurrentBulkLoader(_:)` writes on another thread. An error, ``abandon()`` or
+/// deallocation rolls the load back. Other writers can then start, and later calls throw `closed`.
 ///
 /// ```swift
 /// let keys = try store.reserveKeys(titles.count, for: "Track")
@@ -27,10 +26,8 @@ public protocol BulkLoader: AnyObject {
 
     /// Adds links.
     ///
-    /// Links may come in any order. A store that sorts many of them uses temporary files.
-    ///
-    /// A second link of a relationship between the same objects is refused, even if it is an exact
-    /// copy of the first link.
+    /// Links may come in any order. A store that sorts many of them uses temporary files. A second
+    /// link of a relationship between the same objects is refused, even an exact copy.
     ///
     /// The loader does not check whether the linked objects exist; ``checkStore(_:limit:)`` reports
     /// dangling links.
@@ -41,12 +38,11 @@ public protocol BulkLoader: AnyObject {
 
     /// Builds indexes, makes the load durable, and then makes all of it visible at once.
     ///
-    /// A load that added a record or a link advances the generation by one commit. An empty load
-    /// leaves the generation unchanged.
+    /// A load advances the generation by one commit; an empty load leaves it unchanged.
     ///
     /// - Returns: The tally of the whole store, including the loaded content.
-    /// - Throws: The errors of the append methods. The load is then rolled back, except with code
-    ///   `outcomeUnknown`: the load may be in the store.
+    /// - Throws: The errors of the append methods, after a rollback; `outcomeUnknown` if the load
+    ///   may be in the store.
     func finish() throws(StoreError) -> StoreTally
 
     /// Ends the load and removes everything that it wrote.
@@ -54,25 +50,17 @@ public protocol BulkLoader: AnyObject {
 }
 
 extension StoreError {
-    /// Returns an error about records whose model is not the model of the store.
     package static func recordsOfOtherModel(than location: StoreLocation) -> StoreError {
         StoreError(
             .modelMismatch,
-            "The records follow another model than the one the store '\(location)' was created with; migrate the store first."
+            "The records have another model than the store '\(location)'; migrate the store first."
         )
     }
 
-    /// Returns an error about a call of a loader that was finished or abandoned.
     package static func loadIsOver(_ location: StoreLocation) -> StoreError {
         StoreError(.closed, "The loader of '\(location)' was finished or abandoned before.")
     }
 
-    /// Returns an error about a store in which an abandoned load could not be undone.
-    ///
-    /// - Parameters:
-    ///   - location: The store.
-    ///   - error: The error that stopped the rollback.
-    /// - Returns: The error, of code `corrupted`.
     package static func abandonedLoadRemains(in location: StoreLocation, after error: StoreError) -> StoreError {
         StoreError(
             .corrupted,
@@ -92,14 +80,12 @@ extension StoreError {
 public struct BulkLoadOptions: Sendable {
     /// The highest key that counts as used, by root entity.
     ///
-    /// New keys are higher than this key and than the keys of all loaded objects. When you copy a
-    /// store, pass the last keys of the original. The copy then never reuses the key of an object
-    /// that was deleted from the original.
+    /// New keys are higher than this key and than the keys of all loaded objects. For a copy of a
+    /// store, pass the original's last keys, so that the copy never reuses the keys of deleted
+    /// objects.
     public var lastKeys: [EntityName: Int64]
-    /// A function that ``BulkLoader/finish()`` calls repeatedly, so that a long load can be
-    /// canceled.
-    ///
-    /// To end the load, the function throws an error.
+    /// A function that ``BulkLoader/finish()`` calls repeatedly; an error that it throws ends the
+    /// load.
     public var checkCancellation: (@Sendable () throws(StoreError) -> Void)?
 
     /// The author of the load, for the store's history.

@@ -3,8 +3,7 @@
 /// Stores of the SQL engine conform, because people edit SQL databases with other tools. Stores of
 /// other types report every external change as damage.
 package protocol ChangeAcceptingStore: PersistentStore {
-    /// Whether objects that another program changed can be read and updated; see
-    /// ``StoreOptions/acceptsChanges``.
+    /// Whether objects that another program changed can be read and updated.
     var acceptsChanges: Bool { get }
 
     /// Finds the changes of other programs since the last commit.
@@ -38,23 +37,19 @@ package protocol ChangeAcceptingStore: PersistentStore {
 public struct ExternalChanges: Sendable, Hashable {
     /// An entity or a relationship whose objects or links differ from the last commit.
     package struct Difference: Sendable, Hashable, Codable {
-        /// The name of the entity or the relationship.
         package let name: String
         /// The number of objects or links that the last commit recorded.
         package let recorded: Int
-        /// The number of objects or links in the store.
         package let found: Int
         /// Whether objects or links were inserted or deleted, not only changed.
         package let hasOtherMembers: Bool
 
-        /// Creates a difference.
         package init(name: String, recorded: Int, found: Int, hasOtherMembers: Bool) {
             (self.name, self.recorded, self.found) = (name, recorded, found)
             self.hasOtherMembers = hasOtherMembers
         }
     }
 
-    /// The maximum number of objects in ``objects``.
     package static let listedCount = 100
 
     /// The number of objects whose values do not match their checksums.
@@ -63,14 +58,11 @@ public struct ExternalChanges: Sendable, Hashable {
     public var objectCount: Int
     /// The first objects that ``objectCount`` counts, at most 100.
     public var objects: [ObjectID]
-    /// The entities whose objects differ from the last commit.
     package var entities: [Difference]
-    /// The relationships whose links differ from the last commit.
     package var relationships: [Difference]
     /// The digest of the current content.
     package var digest: StoreDigest
 
-    /// Creates a description of changes.
     package init(
         objectCount: Int, objects: [ObjectID], entities: [Difference], relationships: [Difference], digest: StoreDigest
     ) {
@@ -81,7 +73,6 @@ public struct ExternalChanges: Sendable, Hashable {
         self.digest = digest
     }
 
-    /// Whether the content matches the last commit.
     package var isEmpty: Bool { objectCount == 0 && entities.isEmpty && relationships.isEmpty }
 }
 
@@ -97,14 +88,15 @@ extension ExternalChanges {
         }
         for entity in entities where entity.hasOtherMembers {
             sentences.append(
-                "Objects of \(entity.name) were inserted or deleted: the store has \(entity.found), and \(entity.recorded) were recorded."
+                "Objects of \(entity.name) were inserted or deleted: the store has \(entity.found), and its last commit recorded \(entity.recorded)."
             )
         }
         for relationship in relationships {
             sentences.append(
                 relationship.recorded == relationship.found
-                    ? "The \(relationship.found) links of '\(relationship.name)' differ from the recorded ones."
-                    : "'\(relationship.name)' has \(relationship.found) links; \(relationship.recorded) were recorded.")
+                    ? "The \(relationship.found) links of '\(relationship.name)' changed since the last commit."
+                    : "'\(relationship.name)' has \(relationship.found) links; the last commit recorded \(relationship.recorded)."
+            )
         }
         return sentences
     }

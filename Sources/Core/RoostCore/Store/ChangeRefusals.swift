@@ -1,6 +1,4 @@
-/// Errors that commits throw in all engines.
 extension StoreError {
-    /// Returns the error for an insert with the key of another object of the hierarchy.
     package static func takenKey(_ id: ObjectID) -> StoreError {
         StoreError(
             .duplicateObject,
@@ -8,7 +6,6 @@ extension StoreError {
         )
     }
 
-    /// Returns the error for an update of an object that has the highest possible version.
     package static func usedUpVersions(_ id: ObjectID, version: UInt32) -> StoreError {
         StoreError(.limitExceeded, "\(id) was updated \(version) times; its versions are used up.")
     }
@@ -16,15 +13,11 @@ extension StoreError {
 
 /// The conflicts of a commit: objects that another writer changed after they were read.
 package struct ChangeConflicts {
-    /// The conflicts, each with its rank in the error.
-    ///
-    /// Updates rank first, then deletes, then the objects of ``ChangeSet/unchanged``.
+    /// The conflicts; the error lists them by rank: updates, deletes, then ``ChangeSet/unchanged``.
     private var found: [(rank: Int, conflict: ObjectConflict)] = []
 
-    /// Creates an empty collection.
     package init() {}
 
-    /// Whether no conflict was found.
     package var isEmpty: Bool { found.isEmpty }
 
     /// Adds an object that is missing, or whose stored version is not the version that was read.
@@ -42,10 +35,8 @@ package struct ChangeConflicts {
         found.append((rank, ObjectConflict(id: change.id(item), expectedVersion: version, current: current)))
     }
 
-    /// Adds the conflicts of another collection.
     package mutating func append(_ others: Self) { found += others.found }
 
-    /// Throws code `conflict` with all conflicts, if there are any.
     package func throwIfAny() throws(StoreError) {
         let conflicts = found.sorted { $0.rank < $1.rank }.map(\.conflict)
         guard let first = conflicts.first else { return }
@@ -58,11 +49,8 @@ package struct ChangeConflicts {
 }
 
 extension PreparedChange {
-    /// Returns the rank of an update among the conflicts.
     package func rank(ofUpdate item: Item) -> Int { item.position }
-    /// Returns the rank of a delete among the conflicts.
     package func rank(ofDelete item: Item) -> Int { updates.count + item.position }
-    /// Returns the rank of an object of ``ChangeSet/unchanged`` among the conflicts.
     package func rank(ofUnchanged item: Item) -> Int { updates.count + deletes.count + item.position }
 }
 
@@ -72,15 +60,12 @@ package struct MissingObjects {
     private var known: Set<ObjectID> = []
     private var message = ""
 
-    /// Creates an empty collection.
     package init() {}
 
-    /// Adds an object that the change set requires to exist.
     package mutating func append(_ id: ObjectID) {
-        append(id, "\(id) must exist for the commit, and does not; nothing was written. Read it again.")
+        append(id, "The commit needs \(id), which does not exist; nothing was written.")
     }
 
-    /// Adds the missing end of a link.
     package mutating func append(
         endOf relationship: ManagedObjectModel.Relationship, entity: ManagedObjectModel.Entity, key: Int64
     ) {
@@ -94,7 +79,6 @@ package struct MissingObjects {
         ids.append(id)
     }
 
-    /// Throws code `objectNotFound` with all missing objects, if there are any.
     package func throwIfAny() throws(StoreError) {
         guard !ids.isEmpty else { return }
         let others = ids.count == 1 ? "" : " There are \(ids.count - 1) more such objects."
@@ -106,8 +90,7 @@ package struct MissingObjects {
 package struct DeleteDenials {
     /// A deleted object, and a relationship in which a remaining object refers to it.
     ///
-    /// Only one denial is kept for each pair, because very many objects can refer to a deleted
-    /// object.
+    /// Only one denial is kept for each pair, because very many objects can refer to one object.
     private struct Pair: Hashable {
         let deleted: ObjectPlace
         let relationship: Int
@@ -115,21 +98,13 @@ package struct DeleteDenials {
 
     private var found: [Pair: DeleteDenial] = [:]
 
-    /// Creates an empty collection.
     package init() {}
 
-    /// Whether a denial for this object and relationship was added.
     package func contains(_ item: PreparedChange.Item, relationship: ManagedObjectModel.Relationship) -> Bool {
         found[Pair(deleted: item.place, relationship: relationship.number)] != nil
     }
 
-    /// Adds a remaining object that refers to an object to delete.
-    ///
-    /// - Parameters:
-    ///   - item: The object to delete.
-    ///   - relationship: The relationship of the remaining object.
-    ///   - remaining: The remaining object.
-    ///   - change: The change set.
+    /// Adds an object that remains and refers to the deleted `item`.
     package mutating func append(
         _ item: PreparedChange.Item, relationship: ManagedObjectModel.Relationship, remaining: ObjectID,
         in change: PreparedChange
@@ -138,7 +113,6 @@ package struct DeleteDenials {
             relationship: relationship.name, deleted: change.id(item), remaining: remaining, reason: .referenced)
     }
 
-    /// Throws code `deleteDenied` with all denials, if there are any.
     package func throwIfAny() throws(StoreError) {
         guard !found.isEmpty else { return }
         throw DeleteDenial.error(
@@ -148,8 +122,6 @@ package struct DeleteDenials {
 
 extension ManagedObjectModel {
     /// Returns the to-one relationships that can refer to an object of `entity`.
-    ///
-    /// Such a relationship is stored in a field of its source's record.
     package func references(to entity: Int) -> [Relationship] {
         relationships.filter { $0.storage == .field && entities[$0.destination].includes(entity) }
     }

@@ -67,24 +67,23 @@ public struct ChangeSet: Sendable {
     public var deletes: [Reference] = []
     /// Objects that the commit does not change, but that must still have the given version.
     public var unchanged: [Reference] = []
-    /// The last places in ordered relationships, which must not have changed since they were read.
+    /// Last places in ordered relationships, which must not have changed since they were read.
     ///
     /// Before the commit applies its changes, it compares these places with the stored ones. If one
     /// differs, the commit fails with code `conflict`, and ``StoreError/conflicts`` is empty. So
-    /// two writers that read the same last place cannot both add the next place.
+    /// two writers cannot both add the next place.
     public var lastPlaces: [LastPlace] = []
     /// Objects that must exist after the commit, at any version.
     ///
     /// List the objects to which new references refer, so that no other writer can delete them
     /// first. If an object is missing, the commit fails with code `objectNotFound`, and
-    /// ``StoreError/missingObjects`` lists all missing objects. An ID also counts as missing if its
-    /// object has another entity. Objects that the change set inserts count as existing. Objects
-    /// that it deletes count as missing.
+    /// ``StoreError/missingObjects`` lists all missing objects. An object counts as existing if the
+    /// change set inserts it. It counts as missing if the change set deletes it, or if the ID has
+    /// another entity.
     public var existing: [ObjectID] = []
-    /// The identity of the program's object that makes the commit, such as a container.
+    /// The object that makes the commit, such as a container; nil to notify all listeners.
     ///
-    /// Listeners that ignore this origin are not notified of the commit. If the origin is nil, all
-    /// listeners are notified. The store does not save this value.
+    /// Listeners that ignore this origin are not notified.
     package var origin: ObjectIdentifier?
     /// Whether the commit fails if a remaining object refers to a deleted object.
     ///
@@ -99,25 +98,18 @@ public struct ChangeSet: Sendable {
     ///
     /// Links that the commit removes do not count. A link to a deleted target counts; a link from a
     /// deleted source counts if the relationship has an inverse. The error is the same as for
-    /// ``requiresUnreferencedDeletes``. Without this requirement, the links of deleted objects are
-    /// removed.
+    /// ``requiresUnreferencedDeletes``.
     public var requiresUnlinkedDeletes = false
-    /// Links to add.
-    ///
-    /// If a link already exists, only its places are replaced.
+    /// Links to add; a link that exists only gets the new places.
     public var addedLinks: [LinkBatch] = []
-    /// Links to remove.
-    ///
-    /// The places in the links are ignored.
+    /// Links to remove; their places are ignored.
     public var removedLinks: [LinkBatch] = []
-    /// The entries of the user's metadata to set.
-    ///
-    /// A value of nil removes the entry. Other entries keep their values.
+    /// The entries of the user's metadata to set; nil removes an entry.
     public var userMetadata: [String: MetadataValue?] = [:]
 
-    /// The author of the changes, for the store's history.
+    /// The author, for the store's history.
     public var author: String?
-    /// The name of the context that made the changes, for the store's history.
+    /// The name of the context, for the store's history.
     public var contextName: String?
 
     /// Creates an empty change set for stores of `model`.
@@ -180,15 +172,12 @@ public struct ChangeSet: Sendable {
 extension ManagedObjectModel {
     /// Returns the number of the relationship that owns the links of `name`, and whether `name` is
     /// its inverse.
-    ///
-    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship that is
-    ///   stored in fields of records.
     package func requireLinkRelationship(_ name: RelationshipName) throws(StoreError) -> (owner: Int, isFlipped: Bool) {
         let relationship = try requireRelationship(name)
         guard case .links(let owner, let isFlipped) = relationship.storage else {
             throw StoreError(
                 .invalidRequest,
-                "Relationship '\(name)' has no links of its own: it follows from a to-one relationship, which is in the records."
+                "Relationship '\(name)' has no links: records store it as to-one references. Set these instead."
             )
         }
         return (owner, isFlipped)
@@ -221,20 +210,17 @@ extension ManagedObjectModel.Relationship {
         return link
     }
 
-    /// Returns the link in its stored form.
+    /// Returns the link in its stored form, in the direction of `link`.
     ///
-    /// Call this method on the relationship that owns the links. If `isFlipped` is true, `link` and
-    /// the result have the direction of the inverse. A cursor that reads the links after a given
-    /// link starts from the result.
+    /// Call this method on the relationship that owns the links. If `isFlipped` is true, `link` has
+    /// the direction of the inverse.
     package func normalized(_ link: Link, isFlipped: Bool) -> Link {
         isFlipped ? normalized(link.flipped).flipped : normalized(link)
     }
 }
 
 extension LinkBatch {
-    /// Throws if a link refers to an object that cannot exist.
-    ///
-    /// - Throws: `invalidRequest` for an end whose key is below 1.
+    /// Throws `invalidRequest` if an end of a link has a key below 1.
     package func requirePositiveKeys(_ model: ManagedObjectModel) throws(StoreError) {
         guard !links.allSatisfy({ $0.source > 0 && $0.target > 0 }) else { return }
         let name = model.relationships.indices.contains(relationship) ? "\(model.relationships[relationship].name)" : ""
@@ -244,10 +230,7 @@ extension LinkBatch {
 }
 
 extension ChangeSet.LastPlace {
-    /// Returns the relationship, which must be ordered.
-    ///
-    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship without an
-    ///   order.
+    /// Returns the relationship; throws `invalidRequest` if it has no order.
     package func requireOrdered(_ model: ManagedObjectModel) throws(StoreError) -> ManagedObjectModel.Relationship {
         let found = try model.requireRelationship(relationship)
         guard found.isOrdered else {
@@ -258,7 +241,6 @@ extension ChangeSet.LastPlace {
         return found
     }
 
-    /// The error of a commit if the last place has changed.
     package var conflict: StoreError {
         StoreError(
             .conflict,

@@ -4,13 +4,11 @@ internal import RoostSystem
 ///
 /// Overlapping commits to a server are reported in the order in which they began.
 ///
-/// In a process, all instances of a store with a ``CommitSignal`` share one feed. The engines
-/// report the commits of this process. A *look* finds commits of other processes: the caller reads
-/// the store's generation and passes it to ``look(_:)``.
+/// In a process, all instances of a store with a ``CommitSignal`` share one feed. A *look* finds
+/// commits of other processes: the caller reads the store's generation and passes it to
+/// ``look(_:)``.
 package final class CommitFeed: Sendable {
-    /// A function that receives the notices in the order of the commits.
-    ///
-    /// It is called on the thread of the commit or look.
+    /// A function that receives the notices, on the thread of the commit or look.
     ///
     /// The feed holds its lock during the call, so a listener must not use the feed.
     package typealias Listener = @Sendable (SaveNotice) -> Void
@@ -28,9 +26,9 @@ package final class CommitFeed: Sendable {
     private struct State {
         var listeners: [(number: Int, ignored: ObjectIdentifier?, body: Listener)] = []
         var lastNumber = 0
-        /// The generation that was last reported to listeners.
+        /// The last reported generation.
         var known: Generation?
-        /// The count of commits of this process that are under way.
+        /// The number of this process's commits under way.
         var openCount = 0
         var endCount = 0
         /// The finished commits whose predecessors were not reported yet, by previous generation.
@@ -48,7 +46,7 @@ package final class CommitFeed: Sendable {
         var openNumbers: Set<Int> = []
         /// Finished commits that wait for the end of earlier commits, by number.
         var overlapping: [Int: Ended] = [:]
-        /// The highest number of a commit that was reported.
+        /// The highest number of a reported commit.
         var lastReported = 0
     }
 
@@ -68,10 +66,7 @@ package final class CommitFeed: Sendable {
 
     private init() {}
 
-    /// Returns the feed of a store.
-    ///
-    /// - Parameter signal: The signal of the store; nil for a feed that is not shared.
-    /// - Returns: The feed.
+    /// Returns the feed that all stores with this signal share; a new feed for nil.
     package static func of(_ signal: (any CommitSignal)?) -> CommitFeed {
         guard let id = signal?.id else { return CommitFeed() }
         return shared.withLock { feeds in
@@ -83,24 +78,16 @@ package final class CommitFeed: Sendable {
         }
     }
 
-    /// Whether the store's generations are sums; see ``Generation/highestSum``.
     package var addsGenerations: Bool { state.withLock { $0.addsGenerations } }
 
-    /// Sets whether the store's generations are sums.
     package func setAddsGenerations(_ addsGenerations: Bool) { state.withLock { $0.addsGenerations = addsGenerations } }
 
     // MARK: Listening
 
-    /// Calls `body` for every later commit, until ``remove(_:)``.
+    /// Calls `body` for every later commit whose origin is not `ignored`, until ``remove(_:)``.
     ///
-    /// A commit that ends during this call may be reported too. Make a look after this call. To
-    /// detect commits of other processes, the feed compares later looks with this look.
-    ///
-    /// - Parameters:
-    ///   - ignored: The origin of commits that are not reported to this listener; see
-    ///     ``ChangeSet/origin``.
-    ///   - body: The listener.
-    /// - Returns: A number for ``remove(_:)``.
+    /// A commit that ends during this call may be reported too. Make a look after this call: the
+    /// feed compares later looks with this look.
     package func add(ignoring ignored: ObjectIdentifier? = nil, listener body: @escaping Listener) -> Int {
         state.withLock { state in
             if state.listeners.isEmpty {
@@ -113,7 +100,6 @@ package final class CommitFeed: Sendable {
         }
     }
 
-    /// Removes a listener.
     package func remove(_ number: Int) {
         let removed = state.withLock { state in
             state.listeners.firstIndex { $0.number == number }.map { state.listeners.remove(at: $0) }
@@ -124,11 +110,9 @@ package final class CommitFeed: Sendable {
 
     // MARK: Commits of this process
 
-    /// Notes the beginning of a commit.
+    /// Notes the beginning of a commit, and returns its number.
     ///
     /// Until the end of the commit, a look cannot attribute a new generation to another process.
-    ///
-    /// - Returns: The number of the commit, to pass when the commit ends.
     package func beginCommit() -> Int {
         state.withLock { state in
             state.openCount += 1
@@ -153,14 +137,9 @@ package final class CommitFeed: Sendable {
         state.openNumbers.remove(number)
     }
 
-    /// Reports a commit that changed the store, after all preceding commits were reported.
+    /// Reports a commit that changed the store, after all preceding commits.
     ///
-    /// - Parameters:
-    ///   - number: The number that ``beginCommit()`` returned.
-    ///   - generations: The generations before and after the commit; they must differ.
-    ///   - store: The store.
-    ///   - origin: The origin of the commit.
-    ///   - notice: The changes of the commit; evaluated only if a listener receives them.
+    /// The two generations must differ. `notice` is evaluated only if a listener receives it.
     package func endCommit(
         _ number: Int, generations: (before: Generation, after: Generation), of store: StoreLocation,
         origin: ObjectIdentifier?,
@@ -249,15 +228,13 @@ package final class CommitFeed: Sendable {
 
     /// The state of the feed before a look.
     package struct Ticket: Sendable {
-        /// The generation that was last reported; nil if none was.
         package let known: Generation?
         fileprivate let endCount: Int
     }
 
     /// Returns a ticket for a look, or nil if a look is not useful now.
     ///
-    /// Create the ticket before you read the generation. The result is nil if the feed has no
-    /// listeners. It is also nil during a commit of this process, unless a look is due.
+    /// Create the ticket before you read the generation.
     package func ticket() -> Ticket? {
         state.withLock { state in
             let canLook = state.openCount == 0 || Self.isLookDue(state)
@@ -265,41 +242,31 @@ package final class CommitFeed: Sendable {
         }
     }
 
-    /// Whether a look must not be delayed further, although commits of this process are under way.
+    /// Whether a look must no longer wait for commits of this process.
     ///
-    /// Such a look can include commits of this process. These commits are reported twice: by the
-    /// look, and by notices of their own.
+    /// Commits under way can then be reported twice: by the look, and by notices of their own.
     private static func isLookDue(_ state: State) -> Bool {
         state.addsGenerations && state.lastLook.duration(to: .now) > longestDelay
     }
 
     /// A look at the generation of a store.
     package struct Look: Sendable {
-        /// The state of the feed before the look.
         package let ticket: Ticket
-        /// The generation of the store.
         package let generation: Generation
-        /// The store.
         package let store: StoreLocation
         /// The changes since the ticket's generation; nil if they are unknown.
         package var changes: SaveNotice?
-        /// Whether later looks can read from the store's history what other processes changed.
         package var hasHistory = false
 
-        /// Creates a look that found a generation.
         package init(at generation: Generation, of store: StoreLocation, ticket: Ticket) {
             (self.generation, self.store, self.ticket) = (generation, store, ticket)
         }
     }
 
-    /// Reports commits of other processes, by comparing the store's generation with the generation
-    /// that was last reported.
+    /// Reports commits of other processes if the generation differs from the last reported one.
     ///
-    /// Ignores the look if the feed has no listeners. Unless a look is due, also ignores it in
-    /// these cases:
-    ///
-    /// - A commit of this process is under way, or has ended since the ticket was created.
-    /// - Another generation has been reported since the ticket was created.
+    /// Ignores the look if the feed has no listeners. Unless a look is due, also ignores it during
+    /// a commit of this process, or if the feed has changed since the ticket.
     ///
     /// - Returns: False if the look was ignored.
     @discardableResult
@@ -329,7 +296,7 @@ package struct CommitSignalID: Hashable, Sendable {
     private let device: UInt64
     private let inode: UInt64
 
-    /// Creates the identity of a signal, usually that of its file.
+    /// Creates an identity, usually from the signal's file.
     package init(device: UInt64, inode: UInt64) { (self.device, self.inode) = (device, inode) }
 }
 
@@ -337,7 +304,6 @@ package struct CommitSignalID: Hashable, Sendable {
 package protocol CommitSignal: AnyObject, Sendable {
     /// The path of the file to watch; empty for a signal without a file.
     var path: String { get }
-    /// The identity of the signal.
     var id: CommitSignalID { get }
 
     /// Notifies other processes.
@@ -353,26 +319,20 @@ package protocol CommitSignal: AnyObject, Sendable {
 }
 
 extension CommitSignal {
-    /// Returns nil.
     package func observe(_ body: @escaping @Sendable () -> Void) -> (any AnyObject & Sendable)? { nil }
 }
 
-/// A storage or a database with a commit signal.
 package protocol CommitSignaling {
-    /// The signal, or nil.
     var commitSignal: (any CommitSignal)? { get }
 }
 
-/// A store that reports its commits.
 package protocol CommitReportingStore: PersistentStore {
-    /// The feed of the store.
     var commitFeed: CommitFeed { get }
-    /// The signal of the store, or nil.
     var commitSignal: (any CommitSignal)? { get }
 }
 
 extension PersistentStore {
-    /// Returns the current generation of the store; nil if the store records no generation.
+    /// Returns the store's generation; nil if it records none.
     package func currentGeneration() throws(StoreError) -> Generation? {
         let snapshot = try snapshot()
         defer { snapshot.close() }
@@ -401,10 +361,6 @@ extension CommitReportingStore {
     }
 
     /// Runs a change that may affect any object, and reports it.
-    ///
-    /// - Parameter change: The change; returns the generations before and after it, and a result.
-    /// - Returns: The result of the change.
-    /// - Throws: The error of the change.
     package func reportingAll<Result>(
         _ change: () throws(StoreError) -> (previous: Generation, now: Generation, result: Result)
     ) throws(StoreError) -> Result {
@@ -427,7 +383,6 @@ extension CommitReportingStore {
 }
 
 extension CommitReceipt {
-    /// Returns a notice of the commit.
     fileprivate func notice(for store: StoreLocation) -> SaveNotice {
         let (inserted, updated, deleted) = (insertedIDs, updatedIDs, deletedIDs)
         var known = Set(inserted).union(updated).union(deleted)

@@ -11,8 +11,7 @@ public struct CommitReceipt: Sendable {
     ///
     /// Equal to ``previousGeneration`` if the commit changed nothing. Commits to a store without
     /// the capability ``StoreCapability/totalOrder`` can overlap. After overlapping commits, the
-    /// store's generation includes all of them, so it differs from the generations in their
-    /// receipts.
+    /// store's generation differs from the generations in their receipts.
     public let generation: Generation
     /// The generation to which the commit applied its changes.
     ///

@@ -10,8 +10,8 @@ extension PersistentStore {
     /// - `options.checkCancellation` is called on the thread that writes.
     ///
     /// Use this loader if creating the records takes much of the time and a second processor is
-    /// available. The loader combines small batches into full ones. Its memory is limited to seven
-    /// full batches of records (256 KiB each) and seven of links (128 KiB each).
+    /// available. The loader's memory is limited to seven full batches of records (256 KiB each)
+    /// and seven of links (128 KiB each).
     public func concurrentBulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
         try ConcurrentBulkLoader(self, options: options)
     }

@@ -1,6 +1,4 @@
 /// A type whose stores are documents of a limited size.
-///
-/// Conversion plans use the limit to report stores that would become too large.
 package protocol DocumentStoreType: PersistentStoreType {
     /// Returns the maximum size in bytes of a store's document with these options.
     ///

@@ -19,8 +19,8 @@ open class FillingRecordCursor: RecordCursor {
     ///
     /// - Returns: Whether there may be more records.
     /// - Throws: An error if a record cannot be read. If the error has a damaged object, the cursor
-    ///   first returns the records that were added before the object, then throws the error. The
-    ///   next call of this method must continue after the object. Any other error ends the cursor.
+    ///   first returns the records before the object. The next call must continue after the object.
+    ///   Any other error ends the cursor.
     open func fill(_ batch: inout RecordBatch) throws(StoreError) -> Bool { false }
 
     /// Releases the cursor's resources.
@@ -69,7 +69,6 @@ open class FillingRecordCursor: RecordCursor {
 ///
 /// A subclass overrides ``fill(_:)``, and usually ``requireOpen()``.
 open class FillingLinkCursor: LinkCursor {
-    /// The number of the relationship.
     package let relationship: Int
     private var isAtEnd = false
 

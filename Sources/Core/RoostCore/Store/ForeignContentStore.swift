@@ -1,9 +1,7 @@
 /// A store whose file or schema may contain content of other programs.
 ///
-/// A copy of the store's objects lacks this content. Replacing the file with such a copy would
-/// delete the content of other programs.
+/// Replacing the file with a copy of the store's objects would delete this content.
 package protocol ForeignContentStore: PersistentStore {
-    /// Returns the content of other programs.
     func foreignContent() throws(StoreError) -> ForeignContent
 }
 
@@ -14,7 +12,6 @@ package struct ForeignContent: Sendable, Hashable {
     /// The names of the indexes on the store's own tables, sorted.
     package var indexes: [String] = []
 
-    /// Creates a description of a file without content of other programs.
     package init() {}
 
     package var isEmpty: Bool { tables.isEmpty && indexes.isEmpty }
@@ -27,7 +24,6 @@ package struct ForeignContent: Sendable, Hashable {
 }
 
 extension PersistentStore {
-    /// Returns the content of other programs; empty for types of store that cannot contain any.
     package func contentOfOthers() throws(StoreError) -> ForeignContent {
         try (self as? any ForeignContentStore)?.foreignContent() ?? ForeignContent()
     }

@@ -1,9 +1,8 @@
 /// The version of a store's content, different after each commit that changes the store.
 ///
-/// Compare generations to find out whether a store has changed. Generations have an order only in
-/// stores with the capability ``StoreCapability/totalOrder``, so this type is not `Comparable`; see
-/// `StoreCapabilities.isEarlier(_:than:)`. In other stores, commits can overlap; see
-/// ``CommitReceipt/generation``.
+/// Generations have an order only in stores with the capability ``StoreCapability/totalOrder``, so
+/// this type is not `Comparable`; see `StoreCapabilities.isEarlier(_:than:)`. In other stores,
+/// commits can overlap; see ``CommitReceipt/generation``.
 ///
 /// ```swift
 /// let seen = try store.commit(changes).generation
@@ -14,7 +13,6 @@ public struct Generation: Sendable, Hashable {
     /// The generation of a store before its first commit.
     public static let initial = Generation(number: 0)
 
-    /// The number that is stored in the store's file.
     package let number: UInt64
 
     /// Creates the generation with a number that a backend stored.
@@ -22,14 +20,13 @@ public struct Generation: Sendable, Hashable {
 
     /// Returns the next generation of a store that counts its commits.
     ///
-    /// - Throws: `limitExceeded` after the highest generation, because generations are never
-    ///   reused.
+    /// - Throws: `limitExceeded` after the highest generation.
     public func next() throws(StoreError) -> Generation {
         let (next, overflow) = number.addingReportingOverflow(1)
         guard !overflow else {
             throw StoreError(
                 .limitExceeded,
-                "The store has the highest generation, \(number), so it cannot count another commit. Convert it into a new store, which begins at a low one."
+                "The store cannot count another commit: it has the highest generation, \(number). Convert it into a new store, whose generations begin again."
             )
         }
         return Generation(number: next)

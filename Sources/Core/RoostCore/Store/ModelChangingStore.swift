@@ -1,8 +1,7 @@
 /// A store that can change its model within its own file or schema, in one transaction, without
 /// touching unchanged content.
 ///
-/// Migrations in place use this protocol. A store type conforms if such a change is faster than
-/// writing a new store.
+/// A store type conforms if such a change is faster than writing a new store.
 package protocol ModelChangingStore: PersistentStore {
     /// Whether this store can change its model; its content can still prevent a change.
     var changesModels: Bool { get }
@@ -14,9 +13,6 @@ package protocol ModelChangingStore: PersistentStore {
     /// content, into ``ModelChange/store`` with one loader. Then the caller calls
     /// ``ModelChange/commit()`` or ``ModelChange/abandon()``.
     ///
-    /// - Parameters:
-    ///   - model: The new model.
-    ///   - kept: The content that is equal under both models.
     /// - Returns: The change; nil if the caller must write a new store instead, because this store
     ///   has damaged or foreign content, or cannot change its tables in a transaction.
     /// - Throws: `busy` if another process or connection still has the store open, or still writes,
@@ -29,15 +25,14 @@ package protocol ModelChangingStore: PersistentStore {
 
 /// The content of a store that is equal under two models, byte for byte.
 package struct KeptContent: Sendable, Hashable {
-    /// The hierarchies whose records stay, as numbers of root entities.
+    /// The root entities of the hierarchies whose records stay.
     ///
-    /// Each root entity has the same number in both models.
+    /// Their numbers are equal in both models.
     package var hierarchies: Set<Int>
     /// The relationships whose links stay: numbers in the old model, keyed by the number in the new
     /// model.
     package var relationships: [Int: Int]
 
-    /// Creates a description of the kept content.
     package init(hierarchies: Set<Int> = [], relationships: [Int: Int] = [:]) {
         (self.hierarchies, self.relationships) = (hierarchies, relationships)
     }
@@ -50,8 +45,8 @@ package protocol ModelChange: AnyObject {
     /// The store with the new model, to be loaded and then read; closed when the change ends.
     ///
     /// The store appears empty until it is loaded. Append kept records and links like all others;
-    /// the loader counts kept content but does not write it. After loading, the store returns its
-    /// new content. Commits to the loaded store take effect when the change is committed.
+    /// the loader counts kept content but does not write it. Commits to the loaded store take
+    /// effect when the change is committed.
     var store: any PersistentStore { get }
 
     /// Commits the change durably, and closes the store.

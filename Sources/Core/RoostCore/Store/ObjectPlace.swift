@@ -1,12 +1,9 @@
 /// The place of an object in a store: the root of its hierarchy, and its key.
 @usableFromInline
 package struct ObjectPlace: Hashable, Comparable, Sendable {
-    /// The number of the root entity.
     @usableFromInline package let root: Int
-    /// The key.
     @usableFromInline package let key: Int64
 
-    /// Creates a place.
     @inlinable
     package init(root: Int, key: Int64) { (self.root, self.key) = (root, key) }
 
@@ -21,13 +18,10 @@ extension ManagedObjectModel {
     /// Returns the place of the object with this ID.
     ///
     /// The ID may have any entity of the object's hierarchy.
-    ///
-    /// - Throws: `unknownEntity`.
     package func place(of id: ObjectID) throws(StoreError) -> ObjectPlace {
         ObjectPlace(root: try requireEntity(id.entity).root, key: id.key)
     }
 
-    /// Returns the place of a record of a batch.
     @inlinable
     package func place(of batch: RecordBatch, at index: Int) -> ObjectPlace {
         ObjectPlace(root: entities[batch.entityNumber(at: index)].root, key: batch.key(at: index))

@@ -1,9 +1,5 @@
 extension PersistentStore {
-    /// Runs `body` and closes the store, also after an error.
-    ///
-    /// - Parameter body: A function that uses the store.
-    /// - Returns: The result of `body`.
-    /// - Throws: The error of `body`, as ``closed(after:)`` returns it; errors of ``close()``.
+    /// Runs `body`, then closes the store, also after an error.
     package func closing<Result>(
         after body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -13,9 +9,9 @@ extension PersistentStore {
         return result
     }
 
-    /// Closes the store after an error, and returns that error.
+    /// Closes the store and returns `first`.
     ///
-    /// If closing fails with another code, its message is added to the message of the first error.
+    /// If closing fails with another code, its message is added to the message of `first`.
     package func closed(after first: StoreError) -> StoreError {
         do throws(StoreError) { try close() } catch {
             guard error.code != first.code else { return first }
@@ -26,7 +22,7 @@ extension PersistentStore {
 }
 
 extension StoreError {
-    /// Returns this error with a sentence about a failed cleanup added to its message.
+    /// Returns this error with a sentence about a failed cleanup added.
     package func adding(_ what: String, of other: StoreError) -> StoreError {
         withMessage("\(message) Also, \(what): \(other.message)")
     }

@@ -1,8 +1,7 @@
 internal import RoostSystem
 
 extension PersistentStore {
-    /// The directories for data that exceeds memory, in order of preference: the directory of the
-    /// store's file, if any, then the system's directory for temporary files.
+    /// The directories for data that exceeds memory, in order of preference.
     package var spillDirectories: [String] {
         guard type.capabilities.contains(.file) else { return [SpillFile.systemDirectory] }
         let directory = location.path.lastIndex(of: "/").map { String(location.path[..<$0]) } ?? "."

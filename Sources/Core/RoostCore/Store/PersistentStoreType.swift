@@ -7,37 +7,31 @@
 /// let store = try StoreRegistry.standard.open(.url("sorted:music.store"))
 /// ```
 ///
-/// A type with further abilities conforms to additional protocols, such as `CompactingStoreType`.
+/// Types with further abilities conform to protocols such as `CompactingStoreType`.
 public protocol PersistentStoreType: Sendable {
     /// The name that precedes the colon in a store URL.
     ///
-    /// It starts with a lower-case ASCII letter. One or more lower-case ASCII letters, digits or
-    /// hyphens follow.
+    /// It is a lower-case ASCII letter, then one or more lower-case ASCII letters, digits or
+    /// hyphens.
     var name: String { get }
     /// The capabilities of stores of this type.
     var capabilities: StoreCapabilities { get }
 
-    /// The C libraries that the type uses, with the versions linked into this process.
-    ///
-    /// Empty by default.
+    /// The C libraries of the type, with the versions linked into this process; empty by default.
     var libraries: [StoreLibrary] { get }
 
-    /// The options of this type, in addition to the options of every store.
+    /// The options of this type, in addition to the options of every store; empty by default.
     ///
-    /// `requireKnown(_:)` rejects options that are not described here, and a configuration can
-    /// set only described options. Empty by default.
+    /// `requireKnown(_:)` rejects all other options, and a configuration can set only these.
     var optionDescriptions: [StoreOptionDescription] { get }
 
-    /// The suffixes of the files that exist beside a store while it is open; empty by default.
+    /// The suffixes of files that exist beside a store only while it is open; empty by default.
     ///
-    /// The path of such a file is the store's path and a suffix. A closed store has none of these
-    /// files. If such a file exists, do not move, copy or replace the store. The lock file,
-    /// `.lock`, is not included.
+    /// The path of such a file is the store's path and a suffix. While one exists, do not move,
+    /// copy or replace the store. The lock file, `.lock`, is not included.
     var companionSuffixes: [String] { get }
 
-    /// The approximate costs of an object or a link in stores of this type.
-    ///
-    /// By default, the costs of a slow type.
+    /// The approximate costs of an object or a link; by default, the costs of a slow type.
     var estimatedCosts: StoreCosts { get }
 
     /// Whether the file at `path` starts with the bytes of a store of this type.
@@ -45,9 +39,7 @@ public protocol PersistentStoreType: Sendable {
     /// Returns false if the path is not a readable regular file. Never blocks, and changes nothing.
     func recognizes(fileAt path: String) -> Bool
 
-    /// Reads the metadata of a store, even if another process has the store open.
-    ///
-    /// Changes nothing. The default implementation opens the store read-only and closes it again.
+    /// Reads a store's metadata, even if another process has the store open; changes nothing.
     func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata
 
     /// Opens an existing store.
@@ -65,15 +57,12 @@ public protocol PersistentStoreType: Sendable {
     /// After a crash, either the complete empty store or nothing exists at the location.
     ///
     /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, `unsupported`;
-    ///   `invalidRequest` for invalid options; `readOnly` if the options request a read-only store,
-    ///   which would stay empty.
+    ///   `invalidRequest` for invalid options; `readOnly` if the options request a read-only store.
     func create(
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore
 
-    /// Removes a store and all of its files.
-    ///
-    /// Does nothing if the store does not exist.
+    /// Removes a store, if it exists, and all of its files.
     ///
     /// - Throws: `busy` if the store is open anywhere; `notAStore` if the file is not a store of
     ///   this type; `permissionDenied`.
@@ -82,14 +71,14 @@ public protocol PersistentStoreType: Sendable {
     /// Replaces the store at `destination` with the closed store at `source`, in one atomic step.
     ///
     /// At any moment, one of the two stores exists at `destination`. Both locations must be in the
-    /// same directory. The caller must first sync `source` to disk. On return the replacement is
+    /// same directory. The caller must first sync `source` to disk. On return, the replacement is
     /// durable.
     ///
     /// - Parameters:
     ///   - destination: The location to move the store to.
     ///   - source: The store to move. Afterwards no store exists at this location.
-    ///   - overwriting: Whether an existing store may be replaced. If false and a store exists at
-    ///     `destination`, the call throws `alreadyExists`.
+    ///   - overwriting: Whether to replace an existing store; if false, such a store causes
+    ///     `alreadyExists`.
     /// - Throws: `busy` if either store is open anywhere; `notAStore` if the existing file is not a
     ///   store of this type; `invalidRequest` if both locations are the same store.
     func replace(_ destination: StoreLocation, with source: StoreLocation, overwriting: Bool) throws(StoreError)
@@ -112,7 +101,7 @@ extension PersistentStoreType {
     public var libraries: [StoreLibrary] { [] }
 }
 
-/// A library that a type of store uses, with the information that a bug report needs.
+/// A library that a type of store uses, for bug reports.
 public struct StoreLibrary: Sendable, Hashable, Codable {
     /// The library's name, as its authors write it.
     public let name: String
@@ -136,7 +125,7 @@ public struct StoreLibrary: Sendable, Hashable, Codable {
 public struct StoreOptions: Sendable, Adjustable {
     /// Whether the store rejects changes.
     public var isReadOnly: Bool
-    /// The model that the caller expects; nil to accept the model that the store contains.
+    /// The expected model; nil to accept the store's own model.
     public var model: ManagedObjectModel?
     /// The maximum time to wait for a lock before code `busy`, in seconds.
     ///
@@ -152,34 +141,26 @@ public struct StoreOptions: Sendable, Adjustable {
     /// store. The caller publishes the store with
     /// ``PersistentStoreType/replace(_:with:overwriting:)`` or destroys it.
     public var isUnpublished: Bool = false
-    /// Whether the caller reads the store only once, and reads each list of records or links to its
-    /// end before the next list.
+    /// Whether the caller reads the store once: whole lists of records or links, one at a time.
     ///
-    /// This is a hint for a store that is opened read-only. A type that normally reads its whole
-    /// file on opening may then read the file in pieces, and report damage only on reading the
-    /// damaged piece.
+    /// This is a hint for read-only stores. A type that normally loads its whole file may then read
+    /// it in pieces, and report damage only when it reads the damaged piece.
     public var isReadOnce: Bool = false
     /// Whether a file that has other names (hard links) may be read.
     ///
-    /// False by default, because each name has its own log, and commits in the log of another name
-    /// would be missing. Opening such a file for writing always throws `hasOtherNames`.
+    /// False by default: each name has its own log, so commits in another name's log would be
+    /// missing. Opening such a file for writing always throws `hasOtherNames`.
     public var acceptsLinks: Bool = false
     /// Whether objects that another program changed are accepted.
     ///
-    /// False by default: such an object counts as damaged (code `corrupted`). Only changes that
-    /// comply with the format can be accepted, and only by stores in SQL databases.
+    /// False by default: such an object counts as damaged (code `corrupted`). Only stores in SQL
+    /// databases can accept changes, which must comply with the format.
     public var acceptsChanges: Bool = false
-    /// Whether the store records its changes; nil does not change the store's setting.
+    /// Whether the store records its changes; nil keeps the store's setting.
     ///
-    /// New stores record nothing unless this is true. The setting is saved in the store, so it need
-    /// not be repeated on opening. If you enable it, a history without older changes starts. If you
-    /// disable it, the recorded history is removed. Programs that do not support histories cannot
-    /// open a store that has a history (code `unsupportedVersion`).
-    ///
-    /// ```swift
-    /// let options = StoreOptions().with { $0.tracksHistory = true }
-    /// let store = try Store.open(.sqlite("music.sqlite"), model: model, options: options)
-    /// ```
+    /// The setting is saved in the store; new stores record nothing by default. Enabling it starts
+    /// a history without older changes. Disabling it removes the history. Programs that do not
+    /// support histories cannot open a store with a history (code `unsupportedVersion`).
     ///
     /// Opening throws:
     ///
@@ -187,16 +168,13 @@ public struct StoreOptions: Sendable, Adjustable {
     /// - `readOnly` if the store would have to change and is opened read-only;
     /// - `busy` if an SQLite store would have to change and is open elsewhere.
     public var tracksHistory: Bool? = nil
-    /// The limits of the store's history; nil does not change the limits.
+    /// The limits of the store's history; nil keeps the limits.
     ///
     /// Requires a store that records its changes. New histories have no limits.
     public var historyRetention: HistoryRetention? = nil
-    /// The clock for the times in the history, in microseconds since 2001-01-01; nil for the system
-    /// clock.
+    /// The history's clock, in microseconds since 2001-01-01; nil for the system clock.
     package var historyClock: (@Sendable () -> Int64)? = nil
-    /// Options of the store's type, by name.
-    ///
-    /// An unknown option throws `invalidRequest`.
+    /// Options of the store's type, by name; an unknown name throws `invalidRequest`.
     public var typeOptions: [String: String]
 
     /// Creates options.
@@ -212,18 +190,14 @@ public struct StoreOptions: Sendable, Adjustable {
 }
 
 extension StoreOptions {
-    /// Throws if the timeout is negative or not a number.
-    ///
-    /// - Throws: `invalidRequest`.
+    /// Throws `invalidRequest` if the timeout is negative or not a number.
     public func requireValidTimeout() throws(StoreError) {
         guard timeoutSeconds >= 0 else {
             throw StoreError(.invalidRequest, "A timeout must be 0 seconds or more; it is \(timeoutSeconds).")
         }
     }
 
-    /// Throws if the options request a read-only store, because a new store could not be filled.
-    ///
-    /// - Throws: `readOnly`.
+    /// Throws `readOnly` if the options request a read-only store; a new one would stay empty.
     public func requireWritable() throws(StoreError) {
         guard !isReadOnly else {
             throw StoreError(.readOnly, "A new store cannot be opened read-only; create it first.")

@@ -1,30 +1,22 @@
-/// A checked change set, resolved against the model of its store.
+/// A checked change set, resolved against its store's model.
 ///
-/// Engines commit this form, so that all of them reject the same change sets with the same
-/// messages. Preparing does not read the store. The type is a class, because copying a structure
-/// with so many arrays costs as much as writing a small record.
+/// All engines commit this form, so they reject the same change sets with the same messages. The
+/// type is a class, because copying so many arrays costs as much as writing a small record.
 package final class PreparedChange: Sendable {
-    /// One object of a change set.
     package struct Item: Sendable {
-        /// The place of the object.
         package let place: ObjectPlace
-        /// The number of the entity that the change set gives for the object.
+        /// The number of the entity that the change set names.
         package let entity: Int
-        /// The index of the object in its list of the change set, such as the inserts.
+        /// The object's index in its list of the change set.
         package let position: Int
     }
 
-    /// An expected last place with its resolved relationship.
     package struct LastPlace: Sendable {
-        /// The expected place.
         package let expected: ChangeSet.LastPlace
-        /// The ordered relationship.
         package let relationship: ManagedObjectModel.Relationship
     }
 
-    /// The change set.
     package let changes: ChangeSet
-    /// The model of the store.
     package let model: ManagedObjectModel
     /// The inserts, in the order of their places.
     package let inserts: [Item]
@@ -32,23 +24,16 @@ package final class PreparedChange: Sendable {
     package let updates: [Item]
     /// The deletes, in the order of their places.
     package let deletes: [Item]
-    /// The objects that must not have changed, in the order of the change set.
     package let unchanged: [Item]
-    /// The objects that must exist, in the order of the change set.
     package let existing: [Item]
-    /// The expected last places.
     package let lastPlaces: [LastPlace]
-    /// The links to remove, in the form in which links are stored.
+    /// The links to remove, in stored form.
     package let removedLinks: [LinkBatch]
-    /// The links to add, in the form in which links are stored.
+    /// The links to add, in stored form.
     package let addedLinks: [LinkBatch]
 
     /// Checks and resolves a change set.
     ///
-    /// - Parameters:
-    ///   - changes: The change set.
-    ///   - model: The model of the store.
-    ///   - location: The location of the store, for messages.
     /// - Throws: `modelMismatch`, `unknownEntity`, `unknownProperty`, `invalidRequest`,
     ///   `duplicateObject`.
     package init(_ changes: ChangeSet, model: ManagedObjectModel, location: StoreLocation) throws(StoreError) {
@@ -87,12 +72,9 @@ package final class PreparedChange: Sendable {
         return highest
     }
 
-    /// Returns the ID that the object has in the change set.
     package func id(_ item: Item) -> ObjectID { ObjectID(model.entities[item.entity].name, key: item.place.key) }
 
-    /// Returns the item at a place, or nil.
-    ///
-    /// The items must be in the order of their places.
+    /// Returns the item at a place; `items` must be in the order of their places.
     package static func item(at place: ObjectPlace, in items: [Item]) -> Item? {
         var (start, end) = (0, items.count)
         while start < end {
@@ -136,8 +118,7 @@ package final class PreparedChange: Sendable {
         var isInOrder = true
         for index in 1..<max(1, items.count) where items[index].place < items[index - 1].place { isInOrder = false }
         guard !isInOrder else { return items }
-        // A radix sort, because a comparison sort needs about 17 comparisons for each item of a
-        // large list.
+        // A comparison sort needs about 17 comparisons for each item of a large list.
         var order: [EntryArena.Item] = []
         order.reserveCapacity(items.count)
         for (index, item) in items.enumerated() {
@@ -179,15 +160,12 @@ package final class PreparedChange: Sendable {
         }
     }
 
-    /// Returns the first item that has the place of its predecessor.
     private static func repeated(_ items: [Item]) -> Item? {
         for index in 1..<max(1, items.count) where items[index - 1].place == items[index].place { return items[index] }
         return nil
     }
 
-    /// Returns the first item that has the place of one of `others`.
-    ///
-    /// Both lists must be in order.
+    /// Returns the first item whose place is in `others`; both lists must be in order.
     private static func common(_ items: [Item], others: [Item]) -> Item? {
         var index = 0
         for item in items {
@@ -200,10 +178,9 @@ package final class PreparedChange: Sendable {
 }
 
 extension LinkBatch {
-    /// Returns the batch with all links in their stored form.
+    /// Returns the batch with all links in stored form.
     ///
-    /// - Throws: `invalidRequest` for a relationship that does not own links, and for a key below
-    ///   1.
+    /// - Throws: `invalidRequest` for a relationship that owns no links, and for a key below 1.
     package func stored(in model: ManagedObjectModel) throws(StoreError) -> LinkBatch {
         guard model.relationships.indices.contains(relationship), model.relationships[relationship].ownsLinks else {
             throw StoreError(

@@ -1,11 +1,8 @@
 /// A store of a type that cannot write: every call that would change it throws `unsupported`.
 ///
 /// Use this protocol for files of foreign formats. An implementation provides only the members that
-/// read, such as ``PersistentStore/snapshot()``; see ``ScanningSnapshot``. The store's type is a
+/// read, such as ``PersistentStore/snapshot()``; see ``ScanningSnapshot``. Its type is a
 /// ``ReadOnlyPersistentStoreType``.
-///
-/// If a type *can* write, its stores implement `PersistentStore` instead. Such a store throws
-/// `readOnly` for changes if it is opened read-only.
 public protocol ReadOnlyPersistentStore: PersistentStore {
     /// Throws code `closed` if the store was closed with ``PersistentStore/close()``.
     func requireOpen() throws(StoreError)
@@ -53,11 +50,10 @@ extension ReadOnlyPersistentStoreType {
 }
 
 extension PersistentStoreType {
-    /// Returns the error for a change to a store of a type that cannot write.
     func cannotBe(_ done: String) -> StoreError {
         StoreError(
             .unsupported,
-            "Stores of type '\(name)' can be read but not \(done); convert to a type that can be written, such as sqlite, and use that."
+            "Stores of type '\(name)' can be read but not \(done). To write, use another type, such as sqlite: 'roost convert' copies a store to another type."
         )
     }
 }

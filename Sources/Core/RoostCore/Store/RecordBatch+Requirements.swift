@@ -1,9 +1,5 @@
-/// Checks of the batches that programs pass to stores.
 extension RecordBatch {
-    /// Throws unless a cursor over a store of `model` can fill the batch.
-    ///
-    /// - Throws: `modelMismatch`, because bytes of records have another meaning under another
-    ///   model.
+    /// Throws `modelMismatch` unless a cursor over a store of `model` can fill the batch.
     package func requireModel(_ model: ManagedObjectModel) throws(StoreError) {
         guard self.model.hasVersionHashes(of: model) else {
             throw StoreError(
@@ -12,12 +8,7 @@ extension RecordBatch {
         }
     }
 
-    /// Throws unless every record can be stored as an object in a store of `model`.
-    ///
-    /// A record must follow this model, its key must be positive, and its entity must not be
-    /// abstract.
-    ///
-    /// - Throws: `modelMismatch`; `invalidRequest`, with the first invalid record.
+    /// Throws `modelMismatch` or `invalidRequest` unless a store of `model` can store every record.
     package func requireStorable(in location: StoreLocation, of model: ManagedObjectModel) throws(StoreError) {
         guard self.model.hasVersionHashes(of: model) else { throw .recordsOfOtherModel(than: location) }
         for index in 0..<entries.count {
@@ -39,11 +30,6 @@ extension RecordBatch {
 }
 
 extension ChangeSet {
-    /// Throws unless all records can be stored as objects in a store of `model`.
-    ///
-    /// Does not read the store.
-    ///
-    /// - Throws: `modelMismatch`, `invalidRequest`.
     package func requireStorable(in location: StoreLocation, of model: ManagedObjectModel) throws(StoreError) {
         try inserts.requireStorable(in: location, of: model)
         try updates.requireStorable(in: location, of: model)

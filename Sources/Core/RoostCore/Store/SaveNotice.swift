@@ -9,15 +9,15 @@
 public struct SaveNotice: Sendable {
     /// The maximum number of IDs in a notice for several commits.
     ///
-    /// A merged notice that would exceed this number lists no IDs and is not complete. Exception:
-    /// if the last of the merged notices contains all of the IDs, the merged notice lists them.
+    /// A larger merged notice lists its IDs only if the last notice already contains them all.
+    /// Otherwise it is not complete.
     public static let mostIDs = 10_000
 
     /// The store that was changed.
     public package(set) var store: StoreLocation
-    /// The generation of the store after the commits.
+    /// The generation after the commits.
     public package(set) var generation: Generation
-    /// The generation of the store before the commits.
+    /// The generation before the commits.
     public package(set) var previousGeneration: Generation
     /// The author of the changes; nil if none was set, or if the authors of several commits differ.
     public let author: String?
@@ -28,13 +28,13 @@ public struct SaveNotice: Sendable {
     public let inserted: [ObjectID]
     /// The objects whose values or relationships changed.
     ///
-    /// If only an object's links changed, its ID can have a superentity of the object's own entity.
+    /// If only an object's links changed, its ID can name a superentity.
     public let updated: [ObjectID]
     /// The objects that were deleted.
     public let deleted: [ObjectID]
     /// Whether the lists contain every object that changed.
     ///
-    /// If false, any object may have changed, so a program must reload all objects that it uses.
+    /// If false, any object may have changed, so reload all objects that you use.
     public let isComplete: Bool
     /// Whether the generations are sums; see ``Generation/highestSum``.
     package var addsGenerations = false
@@ -42,7 +42,6 @@ public struct SaveNotice: Sendable {
     /// Whether it is known that the commits changed no object.
     public var isEmpty: Bool { isComplete && inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 
-    /// The IDs of objects in a notice.
     package struct Lists: Sendable {
         package var inserted: [ObjectID] = []
         package var updated: [ObjectID] = []
@@ -53,13 +52,7 @@ public struct SaveNotice: Sendable {
         }
     }
 
-    /// Creates a notice of commits that changed a store's generation.
-    ///
-    /// - Parameters:
-    ///   - store: The store.
-    ///   - generations: The generations before and after the commits.
-    ///   - author: The author and the name of the context.
-    ///   - lists: The changed objects; nil for a notice that is not complete.
+    /// Creates a notice, which is not complete if `lists` is nil.
     package init(
         store: StoreLocation, generations: (before: Generation, after: Generation),
         author: (name: String?, context: String?) = (nil, nil), lists: Lists?
@@ -74,8 +67,8 @@ public struct SaveNotice: Sendable {
 /// A merged notice for several consecutive commits to a store.
 ///
 /// Each object is in only one list. An object that is inserted and then updated counts as inserted.
-/// An object that is inserted and then deleted counts as deleted, because a reader may have read it
-/// in between.
+/// An object that is inserted and then deleted counts as deleted: a reader may have read it in
+/// between.
 package struct NoticeUnion: Sendable {
     private enum Kind {
         case inserted, updated, deleted
@@ -86,13 +79,11 @@ package struct NoticeUnion: Sendable {
     package private(set) var generation: Generation
     private var author: String?
     private var contextName: String?
-    /// Whether the lists contain every object that changed.
     package private(set) var isComplete = true
-    /// The objects in the order in which they first appeared.
+    /// The objects in the order of their first appearance.
     private var ids: [ObjectID] = []
     private var kinds: [ObjectID: Kind] = [:]
 
-    /// Creates a union that contains one notice.
     package init(_ first: SaveNotice) {
         (store, previousGeneration, generation) = (first.store, first.previousGeneration, first.previousGeneration)
         (author, contextName) = (first.author, first.contextName)
@@ -100,8 +91,6 @@ package struct NoticeUnion: Sendable {
     }
 
     /// Adds the notice of the next commits.
-    ///
-    /// - Complexity: O(*n*) in the IDs of the new notice.
     package mutating func append(_ next: SaveNotice) {
         generation =
             next.addsGenerations
@@ -124,7 +113,6 @@ package struct NoticeUnion: Sendable {
         if kinds.updateValue(kind, forKey: id) == nil { ids.append(id) }
     }
 
-    /// The merged notice.
     package var notice: SaveNotice {
         func list(_ kind: Kind) -> [ObjectID] { ids.filter { kinds[$0] == kind } }
         return SaveNotice(
@@ -135,18 +123,14 @@ package struct NoticeUnion: Sendable {
 }
 
 extension SaveNotice {
-    /// The number of IDs in the lists.
     fileprivate var idCount: Int { inserted.count + updated.count + deleted.count }
 }
 
 /// The notices that a reader has not received yet.
 ///
-/// Consecutive notices of one store are merged.
-///
-/// - Complexity: For each sequence of consecutive commits, memory for at most
-///   ``SaveNotice/mostIDs`` IDs, or for the IDs of one larger notice.
+/// Consecutive notices of a store are merged. A merged notice needs memory for at most
+/// ``SaveNotice/mostIDs`` IDs, or for the IDs of one larger notice.
 package struct WaitingNotices: Sendable {
-    /// One original notice, or several merged ones.
     private enum Item: Sendable {
         case one(SaveNotice)
         case several(NoticeUnion)
@@ -179,10 +163,9 @@ package struct WaitingNotices: Sendable {
 
     package var isEmpty: Bool { items.isEmpty }
 
-    /// Adds a notice.
+    /// Adds a notice, or merges it with the last waiting notice of its store.
     ///
-    /// The notice is merged with the last waiting notice of the same store if no other commit is
-    /// between the two notices, or if the generations are sums.
+    /// The two are merged if no other commit is in between, or if the generations are sums.
     package mutating func append(_ notice: SaveNotice) {
         guard let index = items.lastIndex(where: { $0.store == notice.store }),
             items[index].generation == notice.previousGeneration || notice.addsGenerations
@@ -192,16 +175,14 @@ package struct WaitingNotices: Sendable {
         case .one(let first): union = NoticeUnion(first)
         case .several(let joined): union = joined
         }
-        // After this, only `union` references the lists, so appending does not copy them.
+        // Now only `union` references the lists, so appending does not copy them.
         items[index] = .one(notice)
         union.append(notice)
         items[index] = .several(union)
     }
 
-    /// Removes and returns the first notice.
     package mutating func takeFirst() -> SaveNotice? { items.isEmpty ? nil : items.removeFirst().notice }
 
-    /// Removes and returns all notices.
     package mutating func takeAll() -> [SaveNotice] {
         defer { items = [] }
         return items.map(\.notice)

@@ -1,6 +1,5 @@
-/// A snapshot whose records and links are in one text, which is read from the beginning.
+/// A snapshot of one text, in which reading a list also reads the text before the list.
 ///
-/// Reading a list of records or links also reads the text before the list. To read the text only
-/// once, read whole lists on one thread: first the records in the order of the root entities, then
-/// the links in the order of the relationships.
+/// To read the text only once, read whole lists on one thread: first the records in the order of
+/// the root entities, then the links in the order of the relationships.
 package protocol SequentialSnapshot: StoreSnapshot {}

@@ -1,4 +1,4 @@
-// Optional abilities of snapshots. The abilities for compiled requests are in RoostQuery.
+// Optional abilities of snapshots. RoostQuery has the abilities for compiled requests.
 
 /// A snapshot that reads the links of many objects in one pass.
 public protocol GroupedLinkSnapshot: StoreSnapshot {
@@ -8,7 +8,7 @@ public protocol GroupedLinkSnapshot: StoreSnapshot {
     ///
     /// - Parameters:
     ///   - relationship: A to-many relationship of the snapshot's model.
-    ///   - ids: The objects. Their entities must be entities of the model.
+    ///   - ids: The objects, of entities of the model.
     /// - Returns: A cursor over the links, in the order of `ids`.
     /// - Throws: The errors of reading.
     func groupedLinks(
@@ -26,15 +26,14 @@ public protocol GraphProvidingSnapshot: StoreSnapshot {
 
 /// A snapshot that can give other threads their own snapshots of the same view.
 package protocol ViewSharingSnapshot: StoreSnapshot {
-    /// Returns a function that creates another snapshot of the same view; nil if the store cannot
-    /// create such snapshots.
+    /// Returns a function that creates another snapshot of the same view; nil if the store cannot.
     ///
     /// Any thread may call the function. It throws if this snapshot is closed.
     func shareView() throws(StoreError) -> (@Sendable () throws(StoreError) -> any StoreSnapshot)?
 }
 
 extension StoreSnapshot {
-    /// Uses a cursor of ``records(with:)`` to read the record.
+    /// Reads the record with a cursor of ``records(with:)``.
     public func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
         try records(with: [id]).next(into: &batch)
     }
@@ -42,10 +41,10 @@ extension StoreSnapshot {
     /// Reads the links of a to-many relationship from several objects.
     ///
     /// The links are grouped by object, in the order of `ids`. A group has the order of
-    /// ``links(of:from:)-(_,ObjectID)``. A link's source is the key of its object. An object that
-    /// has no links or does not exist has no group. An object that appears twice in `ids` has two
-    /// groups. A ``GroupedLinkSnapshot`` reads all groups in one pass. Any other snapshot opens one
-    /// cursor per object.
+    /// ``links(of:from:)-(_,ObjectID)``. A link's source is the key of its object. An object
+    /// without links, or a missing object, has no group. An object that appears twice in `ids` has
+    /// two groups. A ``GroupedLinkSnapshot`` reads all groups in one pass; any other snapshot opens
+    /// one cursor per object.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a to-one relationship.
     public func links(of relationship: RelationshipName, from ids: [ObjectID]) throws(StoreError) -> any LinkCursor {
@@ -67,16 +66,14 @@ extension StoreSnapshot {
 
     /// Returns a graph that reads related objects for predicates, orders and rows.
     ///
-    /// Use the graph from one thread, while the snapshot is open.
-    ///
-    /// A ``GraphProvidingSnapshot`` creates its own graph. With other snapshots, each read opens a
-    /// cursor.
+    /// Use the graph from one thread, while the snapshot is open. Unless the snapshot is a
+    /// ``GraphProvidingSnapshot``, each read opens a cursor.
     public func objectGraph() -> any ObjectGraph {
         (self as? any GraphProvidingSnapshot)?.makeObjectGraph() ?? SnapshotGraph(self)
     }
 }
 
-/// A cursor that returns the links of several objects, read with one cursor per object.
+/// A cursor over the links of several objects, which opens one cursor per object.
 private final class ChainedLinkCursor: FillingLinkCursor {
     private let snapshot: any StoreSnapshot
     private let name: RelationshipName
@@ -84,7 +81,7 @@ private final class ChainedLinkCursor: FillingLinkCursor {
     private var index = 0
     private var current: (any LinkCursor)?
     private var part: LinkBatch
-    /// The index in `part` of the first link that was not returned yet.
+    /// The index in `part` of the next link to return.
     private var position = 0
 
     init(_ snapshot: any StoreSnapshot, relationship: ManagedObjectModel.Relationship, ids: [ObjectID]) {
@@ -93,7 +90,7 @@ private final class ChainedLinkCursor: FillingLinkCursor {
         super.init(relationship: relationship.number)
     }
 
-    // Throws once the snapshot is closed, so that links in `part` are not returned after that.
+    // After the snapshot is closed, the links in `part` must not be returned.
     override func requireOpen() throws(StoreError) { _ = try snapshot.userMetadata() }
 
     override func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool {
@@ -106,7 +103,7 @@ private final class ChainedLinkCursor: FillingLinkCursor {
         return false
     }
 
-    /// Reads until `part` has links that were not returned yet; returns false at the end.
+    /// Reads until `part` has a link to return; returns false at the end.
     private func readPart() throws(StoreError) -> Bool {
         while position == part.count {
             position = 0

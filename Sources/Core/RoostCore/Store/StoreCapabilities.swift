@@ -6,9 +6,8 @@ public struct StoreCapability: Hashable, Sendable, CustomStringConvertible {
     /// Creates a capability for a type of store from another package.
     public init(_ name: String) { description = name }
 
-    /// Stores can be created, changed, destroyed and replaced.
-    ///
-    /// Without this capability, every such call throws `unsupported`.
+    /// Stores can be created, changed, destroyed and replaced; otherwise such calls throw
+    /// `unsupported`.
     public static let writing = Self("writing")
     /// The content outlives the process, and a commit is durable on return.
     public static let persistence = Self("persistence")
@@ -46,6 +45,5 @@ public struct StoreCapabilities: Hashable, Sendable {
 
     /// Whether the set contains a capability.
     public func contains(_ capability: StoreCapability) -> Bool { members.contains(capability) }
-    /// The names of all capabilities, sorted.
     package var names: [String] { members.map(\.description).sorted() }
 }

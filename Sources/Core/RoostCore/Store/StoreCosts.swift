@@ -1,15 +1,13 @@
 /// The approximate cost of an object or a link in stores of one type.
 ///
-/// A migration plan uses these costs to estimate how long the migration takes. The costs are
-/// measured with a million objects. An estimate can be several times too high or too low.
+/// A migration plan uses these costs, which are measured with a million objects, to estimate its
+/// duration. An estimate can be several times too high or too low.
 ///
 /// ```swift
 /// let estimatedCosts = StoreCosts(readingMicroseconds: 0.8, writingMicroseconds: 1.2)
 /// ```
 public struct StoreCosts: Hashable, Sendable {
-    /// The time to read an object or a link, in microseconds.
     package let readingMicroseconds: Double
-    /// The time to write an object or a link, in microseconds.
     package let writingMicroseconds: Double
 
     /// Creates costs.

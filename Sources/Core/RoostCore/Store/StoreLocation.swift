@@ -15,13 +15,13 @@
 public struct StoreLocation: Hashable, Sendable, CustomStringConvertible {
     /// The name of the store's type.
     public let type: String
-    /// The path of the store's file, or the name, possibly empty, of a store without a file.
+    /// The path of the store's file; for a store without a file, a name, which may be empty.
     public let path: String
 
     /// Creates a location.
     ///
     /// - Parameters:
-    ///   - type: The name of the store's type; see ``PersistentStoreType/name``.
+    ///   - type: The ``PersistentStoreType/name`` of the store's type.
     ///   - path: The path of a file, or a name.
     public init(type: String, path: String) {
         self.type = type
@@ -45,7 +45,6 @@ public struct StoreLocation: Hashable, Sendable, CustomStringConvertible {
         return location
     }
 
-    /// Reads a location from its text; returns nil for a text without a type, such as a path.
     package init?(text: String) {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         let type = text[..<colon]

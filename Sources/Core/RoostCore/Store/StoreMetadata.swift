@@ -14,11 +14,9 @@ public struct StoreMetadata: Sendable, Hashable {
     public var formatVersion: Int
     /// The store's identity.
     public var storeUUID: StoreUUID
-    /// The model that is stored in the store.
+    /// The model in the store.
     public var model: ManagedObjectModel
-    /// The user's own keys and values.
-    ///
-    /// Conversions copy them.
+    /// The user's own keys and values, which conversions copy.
     public var userMetadata: [String: MetadataValue]
 
     /// Creates metadata.
@@ -33,12 +31,9 @@ public struct StoreMetadata: Sendable, Hashable {
         self.userMetadata = userMetadata
     }
 
-    /// The recipe by which ``versionHashes`` are computed.
-    ///
-    /// It is always the current recipe, because the hashes are computed and not stored.
+    /// The recipe of ``versionHashes``: always the current one, because the hashes are not stored.
     package var versionHashRecipe: VersionHash.Recipe { .current }
 
-    /// The version hash of each entity of the store's model, by ``versionHashRecipe``.
     package var versionHashes: [EntityName: VersionHash] {
         Dictionary(uniqueKeysWithValues: model.entities.map { ($0.name, $0.versionHash) })
     }
@@ -48,14 +43,13 @@ extension ManagedObjectModel {
     /// Whether this model and a store's model have the same entities with the same version hashes.
     ///
     /// If so, the store can be used with this model. Default values, limits of values, indexes and
-    /// transient properties may differ, because they do not affect the hashes.
+    /// transient properties may differ.
     public func isCompatible(with metadata: StoreMetadata) -> Bool {
         hasVersionHashes(of: metadata.model)
     }
 
-    /// Whether both models have the same entities with the same version hashes.
     package func hasVersionHashes(of other: ManagedObjectModel) -> Bool {
-        // This method is called for every batch, nearly always with the same model.
+        // Called for every batch, nearly always with the same model.
         if resolved === other.resolved { return true }
         guard entities.count == other.entities.count else { return false }
         for index in 0..<entities.count where entities[index] !== other.entities[index] {
@@ -95,9 +89,7 @@ public indirect enum MetadataValue: Sendable, Hashable {
 }
 
 extension MetadataValue: CustomStringConvertible {
-    /// A description for debugging.
-    ///
-    /// A date is shown as seconds since 2001-01-01, as in ``Value``.
+    /// A description for debugging, with dates as seconds since 2001-01-01.
     public var description: String {
         switch self {
         case .string(let value): value.debugDescription
@@ -114,8 +106,6 @@ extension MetadataValue: CustomStringConvertible {
 }
 
 extension MetadataValue: CustomReflectable {
-    /// A mirror without children, so that `dump` does not describe a date.
-    ///
-    /// Foundation cannot describe every date.
+    /// A mirror without children, because Foundation's description of some dates traps.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,6 +1,6 @@
 /// An option of a store type: its name, its possible values and its effect.
 ///
-/// ``StoreOptions/typeOptions`` contains the values of options as text, by the options' names.
+/// ``StoreOptions/typeOptions`` contains the options' values as text, by name.
 public struct StoreOptionDescription: Sendable, Hashable {
     /// The possible values of an option.
     public enum Values: Sendable, Hashable {
@@ -19,8 +19,7 @@ public struct StoreOptionDescription: Sendable, Hashable {
         /// Any text.
         case text
 
-        /// The possible values in words, such as `full, extra or normal` or
-        /// `a whole number from 2 to 1000000`.
+        /// The possible values in words, such as `full, extra or normal`.
         package var description: String {
             switch self {
             case .words(let words) where words.count < 2: return words.joined()
@@ -34,7 +33,6 @@ public struct StoreOptionDescription: Sendable, Hashable {
             }
         }
 
-        /// Whether the text is a possible value of the option.
         package func contains(_ text: String) -> Bool {
             switch self {
             case .words(let words): words.contains(text)
@@ -46,13 +44,11 @@ public struct StoreOptionDescription: Sendable, Hashable {
             }
         }
 
-        /// Returns the text of a number; a whole number has no decimal point.
         private static func text(_ number: Double) -> String { Int(exactly: number).map { "\($0)" } ?? "\(number)" }
     }
 
     /// The option's name.
     public let name: String
-    /// The possible values.
     package let values: Values
     /// The default in words: a value, or a short description.
     package let standard: String
@@ -69,7 +65,6 @@ public struct StoreOptionDescription: Sendable, Hashable {
 }
 
 extension StoreOptionDescription {
-    /// Returns a sentence about an impossible value; nil for a possible value.
     package func problem(withValue value: String, of type: any PersistentStoreType) -> String? {
         if values.contains(value) { return nil }
         return "The option '\(name)' of a store of type '\(type.name)' must be \(values.description)."
@@ -81,9 +76,6 @@ extension PersistentStoreType {
     public var optionDescriptions: [StoreOptionDescription] { [] }
 
     /// Returns a sentence about an unknown option or an impossible value; nil if both are valid.
-    ///
-    /// The sentence contains the option's name. It also contains a similar name or all known names
-    /// for an unknown option, and the possible values for an impossible value.
     package func problem(withOption name: String, value: String) -> String? {
         let known = optionDescriptions
         guard let option = known.first(where: { $0.name == name }) else {
@@ -97,9 +89,7 @@ extension PersistentStoreType {
         return option.problem(withValue: value, of: self)
     }
 
-    /// Throws if an option is unknown to this type or has an invalid value.
-    ///
-    /// - Throws: `invalidRequest` for the alphabetically first invalid option.
+    /// Throws `invalidRequest` for the alphabetically first option that is unknown or invalid.
     public func requireKnown(_ typeOptions: [String: String]) throws(StoreError) {
         for (name, value) in typeOptions.sorted(by: { $0.key < $1.key }) {
             if let problem = problem(withOption: name, value: value) { throw StoreError(.invalidRequest, problem) }

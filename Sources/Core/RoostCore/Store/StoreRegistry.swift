@@ -24,7 +24,6 @@ public final class StoreRegistry: Sendable {
     /// All types in the order of their registration.
     public var all: [any PersistentStoreType] { types.withLock { $0 } }
 
-    /// The distinct companion suffixes of all types; see ``PersistentStoreType/companionSuffixes``.
     package var companionSuffixes: [String] {
         var known: Set<String> = []
         return all.flatMap(\.companionSuffixes).filter { known.insert($0).inserted }
@@ -45,8 +44,8 @@ public final class StoreRegistry: Sendable {
 
     /// Returns the location for `text`, which is `type:path` or the path of an existing store.
     ///
-    /// For a path, the file's content determines the type. A text of the form `type:path` counts as
-    /// a path only if the type is not registered.
+    /// For a path, the file's content determines the type. A text `type:path` counts as a path only
+    /// if the type is not registered.
     ///
     /// - Throws: `unknownStoreType` for a type that is not registered; `notAStore` for a path that
     ///   no type recognizes.

@@ -11,19 +11,18 @@
 /// - A cursor verifies the checksum of every record that it returns. Links have no checksums. An
 ///   operation that copies links compares their tally with ``recordedTally()``.
 /// - Use a snapshot and its cursors from one thread at a time.
-/// - After ``close()``, or after the store was closed, every call of the snapshot and its cursors
-///   throws `closed`.
+/// - After the snapshot or the store is closed, every call of the snapshot and its cursors throws
+///   `closed`.
 ///
-/// A snapshot with further abilities conforms to additional protocols: `GroupedLinkSnapshot`,
-/// `GraphProvidingSnapshot` and protocols of RoostQuery. Programs do not call these protocols. They
-/// call extensions of `StoreSnapshot`, which work for every snapshot.
+/// Snapshots with further abilities conform to protocols such as `GroupedLinkSnapshot`. Programs
+/// call extensions of `StoreSnapshot` instead, which work for every snapshot.
 public protocol StoreSnapshot: AnyObject {
     /// The model of the store.
     var model: ManagedObjectModel { get }
 
     /// Returns the counts, the digests and the generation that the last commit recorded.
     ///
-    /// Returns nil for a store without the capability `digest`. `computeTally()` works for every
+    /// Returns nil for a store without the capability `digest`; `computeTally()` works for every
     /// store.
     ///
     /// - Complexity: O(1) in the number of objects.
@@ -38,8 +37,7 @@ public protocol StoreSnapshot: AnyObject {
     /// Reads the records of `entity` and its subentities in ascending key order.
     ///
     /// If `id` is not nil, the cursor starts after the key of `id`. `id` must belong to the
-    /// entity's hierarchy, but its object need not exist. For an entity without objects, the cursor
-    /// is empty.
+    /// entity's hierarchy, but its object need not exist.
     ///
     /// - Throws: `unknownEntity` if the model lacks `entity` or the entity of `id`;
     ///   `invalidRequest` for an `id` of another hierarchy.
@@ -47,8 +45,7 @@ public protocol StoreSnapshot: AnyObject {
 
     /// Reads the records with these IDs, in this order.
     ///
-    /// IDs of objects that do not exist are skipped. An ID may have the object's own entity or one
-    /// of its superentities.
+    /// IDs of missing objects are skipped. An ID may have the object's own entity or a superentity.
     func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor
 
     /// Reads all links of a to-many relationship without a to-one inverse.
@@ -64,15 +61,15 @@ public protocol StoreSnapshot: AnyObject {
 
     /// Reads the links of a to-many relationship from one object.
     ///
-    /// The links of an ordered relationship are sorted by place, then by key. The links of any
-    /// other relationship are sorted by key. The relationship may have a to-one inverse. The source
-    /// of each link is the key of `id`. An object that does not exist has no links.
+    /// The links of an ordered relationship are sorted by place, then by key; other links are
+    /// sorted by key. The relationship may have a to-one inverse. The source of each link is the
+    /// key of `id`. A missing object has no links.
     func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor
 
     /// Replaces the contents of `batch` with the record of one object.
     ///
     /// Returns false, with an empty batch, if the object does not exist. The default implementation
-    /// calls ``records(with:)``. Implement this method if your backend has a faster way.
+    /// calls ``records(with:)``.
     func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool
 
     /// Reads the records that match a request, in the requested order.
@@ -112,18 +109,16 @@ public protocol RecordCursor: AnyObject {
     ///
     /// Returns false, with an empty batch, at the end and in every later call.
     ///
-    /// If an error has a ``StoreError/damagedObject``, only the record of that object is lost. All
-    /// earlier records were returned, and the next call continues with the record after the lost
-    /// record. Any other error ends the cursor.
+    /// If an error has a ``StoreError/damagedObject``, only that object's record is lost. All
+    /// earlier records were returned, and the next call continues after the lost record. Any other
+    /// error ends the cursor.
     ///
     /// - Throws: `corrupted`; `modelMismatch` if the batch has another model. After
     ///   `modelMismatch`, the batch and the cursor are unchanged.
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool
 }
 
-/// A single pass over links.
-///
-/// One call fills one batch.
+/// A single pass over links, one batch per call.
 public protocol LinkCursor: AnyObject {
     /// Replaces the contents of `batch` with the next links.
     ///

@@ -15,25 +15,22 @@ public struct Tally: Hashable, Sendable {
 
     /// Whether a count that was read from a file is plausible.
     ///
-    /// The limit is far above the capacity of any disk. A model has fewer than 2^16 entities, so
-    /// the sum of their counts cannot overflow.
+    /// The limit exceeds the capacity of any disk. A model has fewer than 2^16 entities, so the sum
+    /// of their counts cannot overflow.
     package static func canBe(count: Int) -> Bool { (0..<1 << 46).contains(count) }
 
-    /// Adds one record or link with this hash.
     @inlinable
     package mutating func add(_ hash: UInt64) {
         count &+= 1
         sum &+= hash
     }
 
-    /// Adds the count and the sum of another tally.
     @inlinable
     package mutating func add(_ other: Tally) {
         count &+= other.count
         sum &+= other.sum
     }
 
-    /// Subtracts one record or link with this hash.
     @inlinable
     package mutating func remove(_ hash: UInt64) {
         count &-= 1
@@ -72,17 +69,17 @@ public struct StoreTally: Hashable, Sendable {
             sum: (entities + relationships).reduce(0) { $0 &+ $1.sum })
     }
 
-    /// Adds the records of a batch, using the content hash stored in each record.
+    /// Adds the records of a batch, by the content hash stored in each record.
     public mutating func add(_ batch: RecordBatch) {
         batch.forEachRecord { entities[$0.entityNumber].add($0.storedContentHash) }
     }
 
-    /// Subtracts the records of a batch, using the content hash stored in each record.
+    /// Subtracts the records of a batch, by the content hash stored in each record.
     public mutating func remove(_ batch: RecordBatch) {
         batch.forEachRecord { entities[$0.entityNumber].remove($0.storedContentHash) }
     }
 
-    /// Adds the counts and sums of a tally of the same model; the generation is unchanged.
+    /// Adds a tally of the same model; the generation is unchanged.
     package mutating func add(_ other: StoreTally) {
         for (number, tally) in other.entities.enumerated() { entities[number].add(tally) }
         for (number, tally) in other.relationships.enumerated() { relationships[number].add(tally) }
@@ -121,7 +118,6 @@ public struct StoreDigest: Hashable, Sendable, CustomStringConvertible {
     /// The sum of the hashes of all records and links.
     public let sum: UInt64
 
-    /// Creates a digest.
     package init(objectCount: Int, linkCount: Int, sum: UInt64) {
         self.objectCount = objectCount
         self.linkCount = linkCount
@@ -135,8 +131,7 @@ public struct StoreDigest: Hashable, Sendable, CustomStringConvertible {
 extension StoreSnapshot {
     /// Computes the tally of the snapshot by reading everything.
     ///
-    /// The hash of every record is computed from the record's bytes. The hash stored in the record
-    /// is not used.
+    /// The hash of every record is computed from its bytes; the stored hash is not used.
     ///
     /// - Complexity: O(*n*) in the number of records and links, with memory for one batch.
     public func computeTally() throws(StoreError) -> StoreTally {
@@ -159,8 +154,6 @@ extension StoreSnapshot {
 }
 
 extension StoreTally {
-    /// Advances the generation by one commit.
-    ///
-    /// - Throws: `limitExceeded` if the generation is already the highest possible one.
+    /// Advances the generation by one commit; throws `limitExceeded` at the highest generation.
     package mutating func countCommit() throws(StoreError) { generation = try generation.next() }
 }

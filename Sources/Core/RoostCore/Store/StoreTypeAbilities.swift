@@ -1,5 +1,4 @@
-// Optional abilities of store types. Other modules call extensions of `PersistentStoreType`, which
-// work for every type.
+// Optional abilities of store types. Other modules call extensions of `PersistentStoreType`.
 
 /// A type that makes a store's file smaller while other programs have it open.
 public protocol CompactingStoreType: PersistentStoreType {
@@ -11,29 +10,27 @@ public protocol CompactingStoreType: PersistentStoreType {
     /// - Parameters:
     ///   - location: The store.
     ///   - options: The options for opening it.
-    ///   - isCancelled: A function that is called repeatedly on the calling thread. If it returns
-    ///     true, the call throws `cancelled` and leaves the store unchanged.
+    ///   - isCancelled: A function, called repeatedly on the calling thread. If it returns true,
+    ///     the call throws `cancelled` and leaves the store unchanged.
     /// - Returns: Whether the file is already smaller; false if readers of the old state still use
     ///   its space.
     /// - Throws: `busy` if a writer does not end in time; `noSpace`; `verificationFailed` if the
-    ///   content differs afterwards, which a damaged disk can cause.
+    ///   content differs afterwards.
     func compactWhileOpen(
         _ location: StoreLocation, options: StoreOptions, isCancelled: @escaping @Sendable () -> Bool
     ) throws(StoreError) -> Bool
 }
 
-/// A type whose stores may lack the model with which they were created.
+/// A type whose stores may contain no model.
 public protocol ModelMatchingStoreType: PersistentStoreType {
-    /// Finds the models that fit a store whose file contains no model.
-    ///
-    /// Changes nothing.
+    /// Finds the models that fit a store without a model, and changes nothing.
     ///
     /// - Parameters:
     ///   - models: The versions of a model.
     ///   - location: The store.
     ///   - options: The options for opening it. ``StoreOptions/model`` is ignored.
-    /// - Returns: The positions of the models that describe exactly the content of the store; nil
-    ///   if the store contains a model, or a type option specifies one.
+    /// - Returns: The positions of the models that describe exactly the store's content; nil if the
+    ///   store contains a model, or a type option specifies one.
     /// - Throws: Errors of opening the store.
     func fittingModels(
         among models: [ManagedObjectModel], storeAt location: StoreLocation, options: StoreOptions
@@ -42,25 +39,18 @@ public protocol ModelMatchingStoreType: PersistentStoreType {
 
 /// A type whose stores are on a server instead of at a file path.
 package protocol ServerStoreType: PersistentStoreType {
-    /// Returns a location on the same server for a new store that will replace the store at
-    /// `location`.
-    ///
-    /// - Throws: `invalidRequest` for an invalid location.
+    /// Returns a location on the server for a new store that will replace the store at `location`.
     func temporaryLocation(beside location: StoreLocation) throws(StoreError) -> StoreLocation
 
     /// Returns the location to which the store at `location` is moved when it is replaced.
-    ///
-    /// - Throws: `invalidRequest` for an invalid location.
     func backupLocation(beside location: StoreLocation) throws(StoreError) -> StoreLocation
 
     /// Replaces a store with another store on the same server, in one transaction.
     ///
-    /// - Parameters:
-    ///   - destination: The store to replace, which must not be open anywhere.
-    ///   - generation: The generation that `destination` must have.
-    ///   - source: The new store, which must be closed.
-    ///   - backup: The new location of the replaced store; if nil, that store is removed.
-    /// - Throws: `busy` if either store is open anywhere, or `destination` has another generation.
+    /// The replaced store moves to `backup`; if `backup` is nil, that store is removed.
+    ///
+    /// - Throws: `busy` if either store is open anywhere, or `destination` does not have
+    ///   `generation`.
     func replace(
         _ destination: StoreLocation, at generation: Generation, with source: StoreLocation,
         keepingAs backup: StoreLocation?
@@ -68,13 +58,10 @@ package protocol ServerStoreType: PersistentStoreType {
 }
 
 extension StoreRegistry {
-    /// The types whose stores need no server.
     package var withoutServers: [any PersistentStoreType] { all.filter { !($0 is any ServerStoreType) } }
 }
 
 extension PersistentStoreType {
-    /// Makes a store's file smaller while other programs have it open; throws `busy` for a type
-    /// that is not a ``CompactingStoreType``.
     package func compactOpenStore(
         _ location: StoreLocation, options: StoreOptions, isCancelled: @escaping @Sendable () -> Bool
     ) throws(StoreError) -> Bool {
@@ -87,8 +74,6 @@ extension PersistentStoreType {
         return try type.compactWhileOpen(location, options: options, isCancelled: isCancelled)
     }
 
-    /// Returns the result of ``ModelMatchingStoreType/fittingModels(among:storeAt:options:)``; nil
-    /// for a type that is not a ``ModelMatchingStoreType``.
     package func matchingModels(
         among models: [ManagedObjectModel], storeAt location: StoreLocation, options: StoreOptions
     ) throws(StoreError) -> [Int]? {

@@ -1,6 +1,4 @@
-/// A type whose initializer does not set all properties.
-///
-/// `with(_:)` can set the remaining properties.
+/// A type whose initializer does not set all properties; `with(_:)` sets the others.
 public protocol Adjustable {}
 
 extension Adjustable {

@@ -3,18 +3,14 @@ internal import Dispatch
 /// A channel that passes batches from a sending thread to a receiving thread.
 ///
 /// The receiver can return used batches, which the sender fills again. At most `capacity` messages
-/// wait for the receiver. The faster thread waits for the slower thread, so memory is bounded.
+/// wait, so memory is bounded.
 package final class BatchChannel: Sendable {
-    /// A message from the sender to the receiver.
     package enum Message: Sendable {
-        /// The data that precedes all records: the highest used key of each hierarchy, and the
-        /// expected numbers of objects and links.
+        /// The first message: the highest used key of each hierarchy, and the expected counts.
         case begin(lastKeys: [EntityName: Int64], objectCount: Int?, linkCount: Int?)
         /// Records, which in a conversion all belong to one hierarchy.
         case records(RecordBatch)
-        /// Links, all of one relationship.
         case links(LinkBatch)
-        /// The end of the data.
         case end
     }
 
@@ -30,16 +26,13 @@ package final class BatchChannel: Sendable {
     private let filled: DispatchSemaphore
 
     package init(capacity: Int) {
-        // Deallocating a semaphore while its value is below the initial value is an error. So the
-        // initial value of `free` is zero, and signals raise it to `capacity`.
+        // Deallocating a semaphore below its initial value is an error, so both start at zero.
         free = DispatchSemaphore(value: 0)
         filled = DispatchSemaphore(value: 0)
         for _ in 0..<capacity { free.signal() }
     }
 
-    /// Waits until the channel has room, then sends a message.
-    ///
-    /// Returns false, and drops the message, if the channel was stopped.
+    /// Waits for room and sends a message; returns false if the channel was stopped.
     package func send(_ message: Message) -> Bool {
         if isStopped { return false }
         free.wait()
@@ -52,9 +45,7 @@ package final class BatchChannel: Sendable {
         return isSent
     }
 
-    /// Waits for the next message and returns it.
-    ///
-    /// Returns nil if the channel was stopped.
+    /// Waits for the next message; returns nil if the channel was stopped.
     package func receive() -> Message? {
         if isStopped { return nil }
         filled.wait()
@@ -66,7 +57,6 @@ package final class BatchChannel: Sendable {
         return message
     }
 
-    /// Whether the sender or the receiver has stopped the channel.
     package var isStopped: Bool { state.withLock { $0.isStopped } }
 
     /// Stops the channel, and wakes a thread that is waiting.
@@ -86,7 +76,6 @@ package final class BatchChannel: Sendable {
         return batch
     }
 
-    /// Returns an empty batch, if possible a recycled one.
     package func spareLinks(_ relationship: Int) -> LinkBatch {
         guard var batch = state.withLock({ $0.spareLinks.popLast() }) else {
             return LinkBatch(relationship: relationship)
@@ -96,14 +85,12 @@ package final class BatchChannel: Sendable {
         return batch
     }
 
-    /// Accepts a batch for reuse.
     package func recycle(_ batch: consuming RecordBatch) {
         // The batch is cleared when it is reused.
         let batch = consume batch
         state.withLock { $0.spareRecords.append(batch) }
     }
 
-    /// Accepts a batch for reuse.
     package func recycle(_ batch: consuming LinkBatch) {
         let batch = consume batch
         state.withLock { $0.spareLinks.append(batch) }

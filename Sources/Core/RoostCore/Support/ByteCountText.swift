@@ -1,8 +1,7 @@
-/// Text for numbers of bytes.
 package enum ByteCountText {
     private static let units = ["kB", "MB", "GB", "TB", "PB", "EB"]
 
-    /// Returns the exact number, and for 1000 or more also a rounded one: `1318912 (1.3 MB)`.
+    /// Returns the exact number and, from 1000 on, a rounded one: `1318912 (1.3 MB)`.
     package static func text(_ count: Int) -> String {
         guard abs(count) >= 1000 else { return "\(count)" }
         var value = Double(count) / 1000

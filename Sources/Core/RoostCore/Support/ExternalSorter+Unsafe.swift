@@ -2,8 +2,8 @@ internal import RoostSystem
 
 /// A sorter for any number of entries, with bounded memory.
 ///
-/// Entries that do not fit into memory are written as sorted runs to temporary files. The runs are
-/// merged later. Use a sorter from one thread only.
+/// Entries that exceed memory are written to temporary files as sorted runs, and merged later. Use
+/// a sorter from one thread.
 package final class ExternalSorter {
     /// The maximum number of runs that are merged at once.
     package static let fanIn = 64
@@ -13,22 +13,16 @@ package final class ExternalSorter {
     private var arena = EntryArena()
     private var runs: [SortedRun] = []
 
-    /// Creates a sorter without entries.
+    /// Creates an empty sorter.
     ///
-    /// - Parameters:
-    ///   - memoryByteCount: The total memory to use, at least 64 KiB.
-    ///   - directories: The directories for files, in order of preference.
+    /// `memoryByteCount` is at least 64 KiB. `directories` are in order of preference.
     package init(memoryByteCount: Int = 16 << 20, directories: [String]) {
         self.memoryByteCount = max(64 << 10, memoryByteCount)
         self.directories = directories
     }
 
-    /// Adds an entry.
+    /// Adds an entry; entries are sorted by group, then key, then value.
     ///
-    /// - Parameters:
-    ///   - key: The bytes by which the entries of a group are sorted.
-    ///   - value: The value of the key. Entries with equal keys are sorted by value.
-    ///   - group: The entry's group. Entries are sorted by group first.
     /// - Throws: `noSpace`, `ioFailure` and `outOfResources`, if a file is needed.
     package func append(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in group: UInt8
@@ -38,7 +32,6 @@ package final class ExternalSorter {
         if arena.byteCount >= memoryByteCount / 2 { try spill() }
     }
 
-    /// The number of runs on disk.
     package var spilledRunCount: Int { runs.count }
 
     private func spill() throws(StoreError) {
@@ -52,9 +45,7 @@ package final class ExternalSorter {
         try mergeFullLevels()
     }
 
-    /// Merges the last `fanIn` runs into one run, as long as they have the same level.
-    ///
-    /// This limits the number of open files, because each run has an open file.
+    /// Merges the last `fanIn` runs while all have the same level; each run keeps a file open.
     private func mergeFullLevels() throws(StoreError) {
         while let level = runs.last?.level, runs.count >= Self.fanIn,
             runs[runs.count - Self.fanIn].level == level
@@ -67,9 +58,7 @@ package final class ExternalSorter {
         }
     }
 
-    /// Returns a reader of all entries in order.
-    ///
-    /// The sorter is empty afterwards.
+    /// Returns a reader of all entries in order, and empties the sorter.
     package func entries() throws(StoreError) -> SortedEntryReader {
         defer {
             arena = EntryArena()
@@ -85,9 +74,7 @@ package final class ExternalSorter {
         return SortedEntryReader(try merge(runs))
     }
 
-    /// Calls `body` with all entries in order, in pieces of about 256 KiB.
-    ///
-    /// The sorter is empty afterwards.
+    /// Calls `body` with all entries in order, in pieces of about 256 KiB, and empties the sorter.
     package func drain(_ body: (EncodedEntries) throws(StoreError) -> Void) throws(StoreError) {
         defer {
             arena = EntryArena()
@@ -112,7 +99,7 @@ package final class ExternalSorter {
         if !chunk.isEmpty { try body(chunk) }
     }
 
-    /// Merges runs until at most `fanIn` runs remain, which can be merged at once.
+    /// Merges runs until at most `fanIn` runs remain.
     private func mergeToFanIn() throws(StoreError) {
         while runs.count > Self.fanIn {
             let merged = try SortedRun(directories)
@@ -123,7 +110,6 @@ package final class ExternalSorter {
         }
     }
 
-    /// Calls `body` with the merged entries of sorted runs, in order.
     private func merge(
         _ runs: [SortedRun], _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -145,7 +131,6 @@ struct SortedRunMerge {
         for index in stride(from: heap.count / 2, through: 0, by: -1) where index < heap.count { sink(index) }
     }
 
-    /// Calls `body` with the next entry; returns false after the last one.
     mutating func next(_ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) -> Bool {
         guard let first = heap.first else { return false }
         try first.withEntry(body)
@@ -173,9 +158,7 @@ struct SortedRunMerge {
     }
 }
 
-/// A reader of a sorter's entries, in order.
-///
-/// Use a reader from one thread.
+/// A reader of a sorter's entries, in order, for use from one thread.
 package final class SortedEntryReader {
     private enum Source {
         case memory(EntryArena, next: Int)
@@ -188,8 +171,6 @@ package final class SortedEntryReader {
     init(_ merge: SortedRunMerge) { source = .runs(merge) }
 
     /// Calls `body` with the next encoded entry; returns false after the last one.
-    ///
-    /// See ``EntryArena/key(of:)`` for the encoding.
     package func next(_ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) -> Bool {
         switch source {
         case .memory(let arena, let next):
@@ -204,13 +185,12 @@ package final class SortedEntryReader {
     }
 }
 
-/// One sorted run in a separate file, which is written once and read once.
+/// A sorted run in its own file, which is written once and read once.
 final class SortedRun {
     private let file: SpillFile
-    /// The level of the run: 0 for entries from memory, 1 for merged runs of level 0, and so on.
+    /// The level: 0 for entries from memory, 1 for merged runs of level 0, and so on.
     ///
-    /// A run that `mergeToFanIn()` creates also has level 0. Within a sorter, levels never
-    /// increase from run to run.
+    /// A run of `mergeToFanIn()` has level 0. In a sorter, levels never increase from run to run.
     let level: Int
     private var buffer: [UInt8] = []
     private var bufferByteCount = 256 << 10
@@ -243,9 +223,7 @@ final class SortedRun {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// Moves to the first entry.
-    ///
-    /// Returns false if the run is empty.
+    /// Moves to the first entry; returns false if the run is empty.
     func start(bufferByteCount: Int) throws(StoreError) -> Bool {
         self.bufferByteCount = bufferByteCount
         (position, fileOffset) = (0, 0)
@@ -253,17 +231,13 @@ final class SortedRun {
         return try fill()
     }
 
-    /// Moves to the next entry.
-    ///
-    /// Returns false at the end.
+    /// Moves to the next entry; returns false at the end.
     func advance() throws(StoreError) -> Bool {
         position += entryByteCount
         return try fill()
     }
 
-    /// Reads the length and the prefix of the entry at `position`.
-    ///
-    /// Returns false if the buffer does not contain the whole entry.
+    /// Reads the length and prefix of the current entry; returns false if the buffer lacks its end.
     private func look() -> Bool {
         buffer.withUnsafeBytes { buffer in
             let entry = EntryArena.entry(at: position, in: buffer)
@@ -273,9 +247,7 @@ final class SortedRun {
         return entryByteCount > 0
     }
 
-    /// Reads from the file until the buffer contains the whole entry at `position`.
-    ///
-    /// Returns false at the end.
+    /// Reads until the buffer contains the whole current entry; returns false at the end.
     private func fill() throws(StoreError) -> Bool {
         if look() { return true }
         fileOffset += position
@@ -290,7 +262,6 @@ final class SortedRun {
         throw StoreError(.ioFailure, "A temporary file does not hold what was written to it.")
     }
 
-    /// Runs `body` with the current entry.
     func withEntry(_ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) {
         // A copy of the reference keeps the bytes alive while `body` runs.
         let current = buffer
@@ -299,7 +270,6 @@ final class SortedRun {
         }
     }
 
-    /// Whether the current entry comes before the current entry of another run.
     func precedes(_ other: SortedRun) -> Bool {
         if prefix != other.prefix { return prefix < other.prefix }
         return buffer.withUnsafeBytes { mine in

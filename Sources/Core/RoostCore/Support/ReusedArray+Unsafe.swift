@@ -1,12 +1,10 @@
 /// An array of plain values that is repeatedly filled and cleared.
 ///
-/// An `Array` with room for more elements contains the elements. So appending usually only copies
-/// bytes, and clearing only sets ``count``. The type has value semantics.
+/// The underlying `Array` has room for more elements. So appending usually only copies bytes, and
+/// clearing only sets ``count``.
 @usableFromInline
 struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
-    /// The array that contains the elements.
-    ///
-    /// Only its first ``count`` values are in use.
+    /// The elements, then values that are not in use.
     @usableFromInline var memory: [Element] = []
     @usableFromInline private(set) var count = 0
 
@@ -22,7 +20,6 @@ struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
 
     var last: Element? { count == 0 ? nil : memory[count - 1] }
 
-    /// Removes all elements, but keeps the memory.
     mutating func removeAll() { count = 0 }
 
     mutating func removeLast(_ count: Int) {
@@ -39,7 +36,6 @@ struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
 
     mutating func reserveCapacity(_ capacity: Int) { if capacity > memory.count { setLength(capacity) } }
 
-    /// Extends the memory to at least `needed` elements and at least twice its length.
     @inline(never)
     private mutating func grow(to needed: Int) { setLength(max(64, needed, 2 * memory.count)) }
 
@@ -64,7 +60,6 @@ struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
         }
     }
 
-    /// Runs `body` with the elements' bytes, which `body` may change.
     @inlinable
     mutating func withUnsafeMutableBytes<Result>(_ body: (UnsafeMutableRawBufferPointer) -> Result) -> Result {
         let byteCount = count * MemoryLayout<Element>.stride
@@ -76,7 +71,6 @@ struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
 }
 
 extension ReusedArray<UInt8> {
-    /// The elements as a separate array.
     var bytes: [UInt8] { Array(memory[..<count]) }
 
     @inline(__always)

@@ -5,16 +5,13 @@ package struct EncodedEntries: Sendable {
     private var bytes: [UInt8] = []
 
     var isEmpty: Bool { bytes.isEmpty }
-    /// The memory used by the entries.
     package var byteCount: Int { bytes.count }
 
-    /// Adds an encoded entry; see ``EntryArena``.
     mutating func append(_ entry: UnsafeRawBufferPointer) { bytes.append(contentsOf: entry) }
 
     mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
-    /// Calls `body` with each encoded entry; see ``EntryArena/key(of:)`` and
-    /// ``EntryArena/value(of:)``.
+    /// Calls `body` with each encoded entry; see ``EntryArena``.
     package func forEach(_ body: (_ entry: UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) {
         try bytes.span.bytes.withUnsafeBytes { (buffer) throws(StoreError) in
             var offset = 0
@@ -31,9 +28,7 @@ package struct EncodedEntries: Sendable {
 /// An entry is `[key length, 4][value length, 4][group, 1][key][value]`; the key length includes
 /// the group. Entries are sorted by group, then key, then value.
 package struct EntryArena: Sendable {
-    /// The position of an entry and the first 16 bytes of its key.
-    ///
-    /// Most comparisons need no more bytes of the entry.
+    /// The offset of an entry and the first 16 bytes of its key, enough for most comparisons.
     package struct Item: Sendable {
         package var high: UInt64
         package var low: UInt64
@@ -54,7 +49,6 @@ package struct EntryArena: Sendable {
 
     package var isEmpty: Bool { items.isEmpty }
     package var count: Int { items.count }
-    /// The memory used by the entries.
     package var byteCount: Int { bytes.count + items.count * MemoryLayout<Item>.stride }
 
     package mutating func removeAll() {
@@ -62,7 +56,6 @@ package struct EntryArena: Sendable {
         items.removeAll(keepingCapacity: true)
     }
 
-    /// Adds an entry.
     package mutating func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in group: UInt8) {
         let offset = bytes.count
         let lengths =
@@ -82,9 +75,7 @@ package struct EntryArena: Sendable {
         (word(key, offset: 0), word(key, offset: 8))
     }
 
-    /// Returns eight bytes of a key as a number that compares like the bytes.
-    ///
-    /// Bytes after the key's end count as zero.
+    /// Returns eight bytes as a big-endian number; bytes after the key's end are zero.
     private static func word(_ key: UnsafeRawBufferPointer, offset: Int) -> UInt64 {
         let count = key.count - offset
         // SAFETY: all bytes that are read are before the end of the key.
@@ -100,10 +91,7 @@ package struct EntryArena: Sendable {
         return word << UInt64(64 - 8 * count)
     }
 
-    /// Sorts the entries.
-    ///
-    /// First sorts by the first 16 bytes of the keys. Then only entries with equal first bytes are
-    /// compared as a whole.
+    /// Sorts by the keys' first 16 bytes, then compares entries with the same bytes as a whole.
     package mutating func sort() {
         items.sortByPrefix()
         bytes.withUnsafeBytes { buffer in
@@ -127,7 +115,6 @@ package struct EntryArena: Sendable {
         return order(a, b) < 0
     }
 
-    /// Calls `body` with each encoded entry in the current order.
     package func forEach(
         _ body: (_ entry: UnsafeRawBufferPointer) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -138,7 +125,6 @@ package struct EntryArena: Sendable {
         }
     }
 
-    /// Calls `body` with the encoded entry at a position of the current order.
     func withEntry(
         at position: Int, _ body: (_ entry: UnsafeRawBufferPointer) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -165,13 +151,11 @@ package struct EntryArena: Sendable {
         return UnsafeRawBufferPointer(rebasing: entry[headerByteCount..<headerByteCount + count])
     }
 
-    /// Returns the value of an encoded entry.
     package static func value(of entry: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: entry[(headerByteCount + key(of: entry).count)...])
     }
 
-    /// Compares two entries; returns a negative number if `left` comes first, 0 if they are equal,
-    /// and a positive number if `right` comes first.
+    /// Compares two entries; the result is negative if `left` comes first, and 0 if they are equal.
     static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         let keys = bytewise(key(of: left), key(of: right))
         return keys != 0 ? keys : bytewise(value(of: left), value(of: right))
@@ -191,9 +175,8 @@ package struct EntryArena: Sendable {
 extension [EntryArena.Item] {
     /// Sorts by the first 16 bytes of the keys, with a radix sort from the last byte to the first.
     ///
-    /// The sort skips each byte position at which all keys are equal. This is usual. Each other
-    /// position takes O(*n*). The sort temporarily doubles the items' memory. Up to 64 items are
-    /// sorted by comparison instead.
+    /// The sort skips each byte position at which all keys are equal, which is usual. Each other
+    /// position takes O(*n*). The sort temporarily doubles the items' memory.
     package mutating func sortByPrefix() {
         guard count > 64 else {
             return sort { ($0.high, $0.low, $0.offset) < ($1.high, $1.low, $1.offset) }

@@ -6,14 +6,9 @@ package final class WorkerThread<Result: Sendable>: Sendable {
     private let result = Mutex<Swift.Result<Result, StoreError>?>(nil)
     private let done = DispatchSemaphore(value: 0)
 
-    /// Starts a thread that runs `body`.
+    /// Starts a thread that runs `body`; throws `outOfResources` if the system cannot start one.
     ///
-    /// - Parameters:
-    ///   - name: The name that debuggers show.
-    ///   - stackByteCount: The size of the stack. On some platforms, the system's own default for
-    ///     secondary threads is too small for some libraries.
-    ///   - body: The work.
-    /// - Throws: `outOfResources` if the system cannot start a thread.
+    /// On some platforms, the system's default stack is too small for some libraries.
     package init(
         _ name: String, stackByteCount: Int = 4 << 20, _ body: @escaping @Sendable () throws(StoreError) -> Result
     ) throws(StoreError) {
@@ -29,9 +24,7 @@ package final class WorkerThread<Result: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the end of the work and returns its result.
-    ///
-    /// Call this method once.
+    /// Waits for the end of the work and returns its result; call this method once.
     package func join() -> Swift.Result<Result, StoreError> {
         done.wait()
         return result.withLock { $0 }

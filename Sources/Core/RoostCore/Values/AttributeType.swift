@@ -26,11 +26,9 @@ public enum AttributeType: Int, Sendable, CaseIterable, Codable {
     case uuid = 1100
     /// A URI, stored as text.
     case uri = 1200
-    /// A value that is stored as encoded bytes.
-    ///
-    /// Contexts encode a `Codable` value as JSON.
+    /// A value stored as encoded bytes; contexts encode a `Codable` value as JSON.
     case transformable = 1800
-    /// The ID of an object, without a relationship to the object.
+    /// The ID of an object, without a relationship.
     case objectID = 2000
     /// A named tuple of attributes; each element is stored in a separate field.
     case composite = 2100
@@ -38,7 +36,6 @@ public enum AttributeType: Int, Sendable, CaseIterable, Codable {
     /// The name used in model documents, for example `integer16`.
     public var name: String { "\(self)" }
 
-    /// Returns the type with this name in model documents.
     package init?(name: String) {
         guard let type = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = type

@@ -9,10 +9,9 @@ package enum DateText {
     /// Reads a date with an optional time of day; returns nil for any other text.
     ///
     /// The forms are `yyyy-mm-dd`, `yyyy-mm-ddThh:mm` and `yyyy-mm-ddThh:mm:ss`. A space may
-    /// replace the `T`. The seconds may have a fraction, such as `.25`. A time may end with a zone,
-    /// which is `Z`, `+hh:mm` or `-hh:mm`. Without a zone, the time is UTC. A date without a time
-    /// means 00:00 UTC. Reading the output of ``text(_:)`` returns the original number, bit for
-    /// bit.
+    /// replace the `T`. The seconds may have a fraction. A time may end with a zone: `Z`, `+hh:mm`
+    /// or `-hh:mm`. The default time is 00:00, and the default zone is UTC. Reading the output of
+    /// ``text(_:)`` returns the original number, bit for bit.
     package static func seconds(_ text: String) -> Double? {
         var reader = Reader(rest: Array(text.utf8)[...])
         guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), (1...12).contains(month),
@@ -46,16 +45,14 @@ package enum DateText {
         return Double(dayNumber(year: year, month: month, day: day) - referenceDay) * secondsPerDay
     }
 
-    /// Returns the exact date in UTC, such as `2024-05-01T12:30:00Z`.
+    /// Returns the date in UTC, such as `2024-05-01T12:30:00Z`, with enough digits to identify the
+    /// number exactly.
     ///
-    /// A fraction of a second has enough digits to identify the number exactly.
-    ///
-    /// Returns nil for a time outside the years 0000 to 9999, for −0.0, and for a time other than 0
-    /// that is less than 0.0001 seconds from 0.
+    /// Returns nil outside the years 0 to 9999, for −0.0, and for a time other than 0 that is less
+    /// than 0.0001 seconds from 0.
     package static func text(_ seconds: Double) -> String? {
         guard seconds.isFinite, abs(seconds) < 1e12, !(seconds == 0 && seconds.sign == .minus) else { return nil }
-        // A double is printed as digits and a fraction. Tiny numbers are printed with an exponent,
-        // and are not supported here.
+        // A double near 0 is printed with an exponent, and is not supported here.
         let printed = "\(abs(seconds))"
         guard !printed.contains("e"), let point = printed.firstIndex(of: "."), let magnitude = Int(printed[..<point])
         else { return nil }
@@ -77,8 +74,8 @@ package enum DateText {
 
     /// Returns the date in UTC for people, such as `2024-05-01T12:30:00.25Z`.
     ///
-    /// The time is rounded to microseconds, which hides the tiny errors of computed times. Returns
-    /// nil for a time outside the years 0000 to 9999.
+    /// The time is rounded to microseconds, which hides errors of computed times. Returns nil
+    /// outside the years 0 to 9999.
     package static func shortText(_ seconds: Double) -> String? {
         // The addition turns −0.0 into 0.0.
         let second = seconds.rounded(.down) + 0.0
@@ -110,13 +107,12 @@ package enum DateText {
             return String(decoding: digits, as: UTF8.self)
         }
 
-        /// Reads a number of exactly `count` digits; returns nil for more or fewer digits.
         mutating func number(_ count: Int) -> Int? {
             let text = digits()
             return text.utf8.count == count ? Int(text) : nil
         }
 
-        /// Reads the offset of the zone from UTC in seconds; a missing zone means UTC.
+        /// Reads the zone's offset from UTC in seconds; a missing zone means UTC.
         mutating func zone() -> Int? {
             if rest.isEmpty || take("Z") { return 0 }
             let sign: Int
@@ -132,9 +128,7 @@ package enum DateText {
         return Double("-\(-whole - 1).\(String(decoding: complement(Array(fraction.utf8)), as: UTF8.self))")
     }
 
-    /// Returns the digits of the fraction 1 − *f*, where *f* is the fraction with these digits.
-    ///
-    /// At least one digit must not be 0.
+    /// Returns the digits of 1 − *f* for a fraction *f* with these digits, which are not all 0.
     private static func complement(_ digits: [UInt8]) -> [UInt8] {
         var result = digits
         var borrow: UInt8 = 10
@@ -166,7 +160,7 @@ package enum DateText {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
     }
 
-    /// Returns the date that is this number of days after 0000-03-01.
+    /// Returns the date of a number of days since 0000-03-01.
     private static func civil(_ number: Int) -> (year: Int, month: Int, day: Int) {
         let era = (number >= 0 ? number : number - 146_096) / 146_097
         let day = number - era * 146_097

@@ -2,24 +2,18 @@ package import Foundation
 
 /// A decimal number in its canonical stored form: sign × mantissa × 10^exponent.
 ///
-/// In canonical form, the mantissa does not end with the digit 0. The number zero has exponent 0
-/// and no sign. NaN has only one form. Equal numbers therefore have equal fields and equal text.
+/// The mantissa does not end with the digit 0. Zero has exponent 0 and no sign. NaN has only one
+/// form. So equal numbers have equal fields and equal text.
 ///
-/// The mantissa has at most 38 digits and the exponent is in −128 … 127, the range of Foundation's
-/// `Decimal`. Numbers outside this range are rejected, never rounded.
+/// The mantissa has at most 38 digits, and the exponent is in −128 … 127, as in Foundation's
+/// `Decimal`. Other numbers are rejected, never rounded.
 package struct DecimalNumber: Hashable, Sendable {
-    /// The digits as a whole number, at most 10^38 − 1.
     package let mantissa: UInt128
-    /// The power of ten, −128 … 127.
     package let exponent: Int16
-    /// Whether the number is below zero.
     package let isNegative: Bool
-    /// Whether this is the value "not a number".
     package let isNaN: Bool
 
-    /// Not a number.
     package static let nan = DecimalNumber(mantissa: 0, exponent: 0, isNegative: false, isNaN: true)
-    /// Zero.
     package static let zero = DecimalNumber(mantissa: 0, exponent: 0, isNegative: false, isNaN: false)
 
     /// The first whole number with 39 digits.
@@ -32,14 +26,14 @@ package struct DecimalNumber: Hashable, Sendable {
         self.isNaN = isNaN
     }
 
-    /// Creates the number sign × mantissa × 10^exponent; nil if the number is outside the range.
+    /// Creates the number sign × mantissa × 10^exponent; nil if it is outside the range.
     package init?(isNegative: Bool, mantissa: UInt128, exponent: Int) {
         guard mantissa != 0 else {
             self = .zero
             return
         }
-        // The exponent may come from a file, so it is checked before the loop. The loop adds at
-        // most 38 to it, because a mantissa has at most 38 trailing zeros.
+        // The exponent may come from a file, so it is checked before the loop, which adds at most
+        // 38.
         guard (-128 - 38...127).contains(exponent) else { return nil }
         var (mantissa, exponent) = (mantissa, exponent)
         while mantissa % 10 == 0 {
@@ -50,7 +44,6 @@ package struct DecimalNumber: Hashable, Sendable {
         self.init(mantissa: mantissa, exponent: Int16(exponent), isNegative: isNegative, isNaN: false)
     }
 
-    /// Whether the fields are in canonical form; false for damaged bytes.
     package static func isCanonical(mantissa: UInt128, exponent: Int16, isNegative: Bool) -> Bool {
         guard let number = DecimalNumber(isNegative: isNegative, mantissa: mantissa, exponent: Int(exponent)) else {
             return false
@@ -60,9 +53,7 @@ package struct DecimalNumber: Hashable, Sendable {
 }
 
 extension DecimalNumber {
-    /// Reads a number such as `-12.340e5`, with ASCII digits, or `NaN`.
-    ///
-    /// Returns nil for any other text, or if the number is out of range.
+    /// Reads a number such as `-12.340e5`, or `NaN`; nil for other text or a number out of range.
     package init?(utf8 text: some Sequence<UInt8>) {
         var mantissa: UInt128 = 0
         var (digits, exponent, written) = (0, 0, 0)
@@ -123,7 +114,7 @@ extension DecimalNumber {
             isNegative: negative, mantissa: mantissa, exponent: exponent + (exponentNegative ? -written : written))
     }
 
-    /// Converts a `Decimal` of Foundation exactly; nil if the number is outside the range.
+    /// Converts a `Decimal` exactly; nil if the number is outside the range.
     package init?(_ decimal: Decimal) {
         guard !decimal.isNaN else {
             self = .nan
@@ -132,13 +123,11 @@ extension DecimalNumber {
         self.init(utf8: decimal.description.utf8)
     }
 
-    /// The same value as a `Decimal` of Foundation.
     package var decimal: Decimal {
         guard !isNaN else { return .nan }
         let high = Decimal(UInt64(truncatingIfNeeded: mantissa >> 64))
         let low = Decimal(UInt64(truncatingIfNeeded: mantissa))
-        // Multiplies by 2^64 in two steps. `Decimal` represents all results exactly, because they
-        // are below 10^38.
+        // Multiplies by 2^64 in two steps. All results are below 10^38, so `Decimal` is exact.
         let whole = (high * 4_294_967_296) * 4_294_967_296 + low
         return Decimal(sign: isNegative ? .minus : .plus, exponent: Int(exponent), significand: whole)
     }
@@ -173,13 +162,11 @@ extension DecimalNumber: Comparable {
         return left.isNegative ? ascending > 0 : ascending < 0
     }
 
-    /// Compares magnitudes: returns −1 if `left` is less than `right`, 0 if equal, 1 if greater.
+    /// Compares magnitudes: −1 if `left` is less, 0 if equal, 1 if greater.
     private static func magnitudeOrder(_ left: Self, _ right: Self) -> Int {
         if left.mantissa == 0 || right.mantissa == 0 {
             return left.mantissa == right.mantissa ? 0 : (left.mantissa == 0 ? -1 : 1)
         }
-        // The positions of the leading digits are compared first, then the mantissas, scaled to 38
-        // digits.
         let (leftLead, leftDigits) = left.normalized
         let (rightLead, rightDigits) = right.normalized
         if leftLead != rightLead { return leftLead < rightLead ? -1 : 1 }
@@ -188,8 +175,7 @@ extension DecimalNumber: Comparable {
 
     /// The decimal position of the leading digit, and the mantissa scaled to 38 digits.
     ///
-    /// To compare the magnitudes of two numbers, compare the positions, then the scaled mantissas.
-    /// Index keys rely on this order.
+    /// Magnitudes compare like these pairs; index keys rely on this order.
     package var normalized: (lead: Int, digits: UInt128) {
         guard mantissa != 0 else { return (Int.min, 0) }
         var (digits, shift) = (mantissa, 0)

@@ -1,8 +1,8 @@
-/// The interned name of an entity, compared and hashed as a number of four bytes.
+/// The interned name of an entity, a number of four bytes.
 ///
-/// In a process, names with the same text have the same number. So an ``ObjectID`` contains neither
-/// a model nor a string. Names are never freed. A hostile file can add only as many names as the
-/// limits of a model allow.
+/// In a process, equal names have equal numbers. So an ``ObjectID`` contains neither a model nor a
+/// string. Names are never freed. A hostile file can add at most as many names as the limits of a
+/// model allow.
 ///
 /// ```swift
 /// let track: EntityName = "Track"
@@ -10,9 +10,7 @@
 /// if id.entity == track { print("\(id) is one of \(count) tracks") }
 /// ```
 public struct EntityName: Hashable, Sendable {
-    /// The position in the table of interned names.
-    ///
-    /// The position has no meaning in other processes.
+    /// The position in this process's table of names.
     @usableFromInline let symbol: UInt32
 
     private struct Table {
@@ -24,8 +22,7 @@ public struct EntityName: Hashable, Sendable {
 
     /// Interns a name.
     ///
-    /// - Complexity: One dictionary look-up under a lock. Save the result instead of interning the
-    ///   name for each object.
+    /// - Complexity: One dictionary look-up under a lock, so save the result for repeated use.
     public init(_ text: String) {
         symbol = Self.table.withLock { table in
             if let known = table.symbols[text] { return known }
@@ -57,7 +54,7 @@ extension EntityName: Comparable {
     }
 }
 
-/// The name of a relationship, with the name of an entity that has the relationship.
+/// The name of a relationship and the name of an entity that has it.
 public struct RelationshipName: Hashable, Sendable, CustomStringConvertible {
     /// The entity that declares or inherits the relationship.
     public let entity: EntityName

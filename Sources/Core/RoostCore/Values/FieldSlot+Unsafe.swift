@@ -8,9 +8,9 @@ package struct FieldSlot: Sendable {
     @usableFromInline let byteOffset: Int32
     /// The offset of the tail in the record.
     @usableFromInline let tail: Int32
-    /// The offset of the preceding tail field's slot; 0 if the field has no preceding tail field.
+    /// The offset of the preceding tail field's slot; 0 without a preceding tail field.
     ///
-    /// That slot contains the offset in the tail at which this field starts.
+    /// That slot contains this field's start in the tail.
     @usableFromInline let precedingSlot: Int32
 
     package init(_ field: RecordLayout.Field, in layout: RecordLayout) {
@@ -41,7 +41,7 @@ package struct FieldSlot: Sendable {
         }
     }
 
-    /// Returns the slot of a field as an integer; the slot must have 8 bytes.
+    /// Returns a slot of 8 bytes as an integer.
     @inlinable
     @inline(__always)
     package func integer64(in record: RecordReader) -> Int64 {
@@ -74,9 +74,7 @@ package struct FieldSlot: Sendable {
         return UnsafeRawBufferPointer(rebasing: bytes[Int(tail) + start..<Int(tail) + end])
     }
 
-    /// Returns the first eight bytes of the field as a number that compares like the bytes.
-    ///
-    /// Missing bytes are zero.
+    /// Returns the first eight bytes as a big-endian number; missing bytes are zero.
     @inlinable
     @inline(__always)
     package func firstBytes(in record: RecordReader) -> UInt64 {
@@ -89,8 +87,7 @@ package struct FieldSlot: Sendable {
             (start, count) = (Int(tail) + before, end - before)
         }
         guard count < 8 else { return UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)) }
-        // The header has more than eight bytes, so a record always has eight bytes up to and
-        // including the field's last byte.
+        // The header has more than eight bytes, so these eight bytes are all in the record.
         let word = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start + count - 8, as: UInt64.self))
         return count == 0 ? 0 : word << UInt64(64 - 8 * count)
     }

@@ -1,8 +1,5 @@
 /// A link of a to-many relationship that has no to-one inverse.
 ///
-/// ``source`` is a key of the hierarchy of the relationship's entity. ``target`` is a key of the
-/// hierarchy of the destination entity.
-///
 /// ```swift
 /// let tracks = RelationshipName("Playlist", name: "tracks")
 /// var changes = ChangeSet(model: store.model)

@@ -11,16 +11,10 @@
 public struct ObjectID: Hashable, Sendable {
     /// The object's own entity, or possibly a superentity if the ID was read from a relationship.
     public let entity: EntityName
-    /// A positive number, unique in the entity's hierarchy.
+    /// The object's key, a positive number.
     public let key: Int64
 
-    /// Creates an ID.
-    ///
-    /// ```swift
-    /// let ada = ObjectID("Person", key: 5)
-    /// ```
-    ///
-    /// The object need not exist.
+    /// Creates the ID of an object, which need not exist.
     @inlinable
     public init(_ entity: EntityName, key: Int64) {
         self.entity = entity
@@ -49,8 +43,6 @@ extension ObjectID: CustomStringConvertible {
     public var description: String { "\(entity)/p\(key)" }
 
     /// Reads the text `Entity/p5`; returns nil for any other text.
-    ///
-    /// Interns the entity's name permanently; see ``EntityName``.
     package init?(description text: String) {
         guard let slash = text.lastIndex(of: "/"), slash > text.startIndex,
             case let digits = text[slash...].dropFirst(2), text[slash...].dropFirst().first == "p",
@@ -74,7 +66,7 @@ extension ObjectID: Codable {
         self = id
     }
 
-    /// Encodes the text `Entity/p5`, which is also the ID's ``description``.
+    /// Encodes the ``description``.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)

@@ -4,13 +4,12 @@ internal import RoostSystem
 package struct RecordAgreement: Sendable {
     private let slots: [FieldSlot]
 
-    /// Creates a comparison of these fields of a layout.
     package init(_ fields: [RecordLayout.Field], layout: RecordLayout) {
         let indexes = Set(fields.map(\.index)).sorted()
         slots = indexes.map { FieldSlot(layout.fields[$0], in: layout) }
     }
 
-    /// Whether two records of the layout's entity have the same bytes in all of the fields.
+    /// Whether two records have the same bytes in all of the fields.
     package func holds(_ left: RecordReader, _ right: RecordReader) -> Bool {
         for slot in slots {
             let (a, b) = (slot.bytes(in: left), slot.bytes(in: right))
@@ -25,7 +24,7 @@ package struct RecordAgreement: Sendable {
 }
 
 extension RecordAgreement {
-    /// Appends a bitmap in which a bit is set for each field that differs between two records.
+    /// Appends a bitmap of the fields that differ between two records.
     ///
     /// Bit *i* mod 8 of byte *i* / 8 belongs to field *i*. This comparison must include all fields
     /// of the layout.

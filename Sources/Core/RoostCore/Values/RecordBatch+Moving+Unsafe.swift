@@ -1,11 +1,5 @@
 extension RecordBatch {
-    /// Starts a record as a copy of a prototype; the tail is empty.
-    ///
-    /// - Parameters:
-    ///   - layout: The record's layout.
-    ///   - key: The object's key.
-    ///   - version: The object's version.
-    ///   - prototype: The result of ``prototype(_:of:model:)`` for the layout.
+    /// Starts a record as a copy of a ``prototype(_:of:model:)`` of `layout`, with an empty tail.
     package mutating func beginRecord(
         _ layout: RecordLayout, key: Int64, version: UInt32, startingWith prototype: [UInt8]
     ) {
@@ -23,9 +17,9 @@ extension RecordBatch {
 
     /// Returns the header, the bitmap and the slots of a record with these values.
     ///
-    /// Values of tail fields are ignored, so all tail fields are null.
+    /// Tail fields are null; their values are ignored.
     ///
-    /// - Throws: `invalidValue` for a value that is not of the field's type or range.
+    /// - Throws: `invalidValue`.
     package static func prototype(
         _ values: [(field: RecordLayout.Field, value: Value)], of layout: RecordLayout, model: ManagedObjectModel
     ) throws(StoreError) -> [UInt8] {
@@ -37,7 +31,7 @@ extension RecordBatch {
 
     /// Copies slots and null bits from another record to the record being built.
     ///
-    /// A field that is null in the other record becomes null, even if the prototype has a value.
+    /// A field that is null in the other record becomes null.
     package mutating func moveSlots(of record: RecordReader, by moves: RecordMoves) {
         let base = buildOffset
         let bytes = record.bytes
@@ -62,8 +56,7 @@ extension RecordBatch {
     ///
     /// ``moveSlots(of:by:)`` copies the null bits. Tail fields must be set in the layout's order.
     ///
-    /// - Throws: `limitExceeded` if the record would become larger than
-    ///   ``RecordLayout/maximumByteCount``.
+    /// - Throws: `limitExceeded`.
     package mutating func moveTail(of record: RecordReader, tail: RecordMoves.Tail, by moves: RecordMoves)
         throws(StoreError)
     {
@@ -98,8 +91,7 @@ extension RecordBatch {
 
     /// Appends a copy of a record, changed to a record of the entity of `layout`.
     ///
-    /// The layouts must have the same fields; see ``RecordMoves/isWhole``. The key and the version
-    /// are unchanged.
+    /// The layouts must have the same fields; see ``RecordMoves/isWhole``.
     package mutating func append(_ record: RecordReader, as layout: RecordLayout) {
         let bytes = record.bytes
         let offset = arena.count

@@ -2,14 +2,10 @@ extension RecordBatch {
     /// Appends a copy of a record, with new values for some fields.
     ///
     /// A new value can be null. The version is unchanged. The copy has the same bytes as a record
-    /// that is built from all values.
+    /// that is built from all values. The record must not be in this batch. `values` must contain
+    /// at most one value for each field.
     ///
-    /// - Parameters:
-    ///   - record: The record to copy, which must not be in this batch.
-    ///   - values: The new values, at most one for each field of the record's layout.
-    /// - Throws: `invalidValue` for a value that does not fit the field's type or range,
-    ///   `limitExceeded` for a record that would become too large. After an error the batch is
-    ///   unchanged.
+    /// - Throws: `invalidValue`, `limitExceeded`. After an error the batch is unchanged.
     package mutating func append(
         _ record: RecordReader, replacing values: [(field: RecordLayout.Field, value: Value)]
     ) throws(StoreError) {
@@ -34,7 +30,6 @@ extension RecordBatch {
         endRecord()
     }
 
-    /// Copies the bitmap and the slots of a record into the record being built.
     private mutating func copyFixedPart(of record: RecordReader) {
         let (from, to) = (RecordLayout.Header.bitmap, record.layout.fixedByteCount)
         let base = buildOffset
@@ -46,7 +41,7 @@ extension RecordBatch {
         }
     }
 
-    /// Sets a field of the record being built to null: sets its bit and clears its slot.
+    /// Makes a field of the record being built null.
     private mutating func clear(_ field: RecordLayout.Field) {
         let base = buildOffset
         arena.withUnsafeMutableBytes { arena in

@@ -64,8 +64,7 @@ extension RecordBatch {
 
     /// Appends a copy of a record whose bytes, including the checksum, the caller has built.
     ///
-    /// The lengths, the tail ends and the header must match the layout of the entity. Only debug
-    /// builds check the structure.
+    /// Only debug builds check the structure.
     package mutating func append(built bytes: UnsafeRawBufferPointer, key: Int64, entity: Int) {
         assert((try? RecordReader(checking: bytes, key: key, model: model)) != nil, "invalid record structure")
         let offset = arena.count
@@ -74,7 +73,6 @@ extension RecordBatch {
             Entry(offset: offset, count: bytes.count, key: key, entity: Int32(truncatingIfNeeded: entity)))
     }
 
-    /// Reserves memory, so that appending records need not reallocate it.
     package mutating func reserveCapacity(_ count: Int, byteCount: Int) {
         entries.reserveCapacity(entries.count + count)
         arena.reserveCapacity(arena.count + byteCount)
@@ -100,7 +98,6 @@ extension RecordBatch {
         }
     }
 
-    /// Sets the version of the last record, and updates its checksum.
     package mutating func setVersionOfLast(_ version: UInt32) {
         guard let entry = entries.last else { return }
         arena.withUnsafeMutableBytes { arena in
@@ -122,8 +119,7 @@ extension RecordBatch {
 extension RecordBatch {
     /// Starts a record in which every field is null.
     ///
-    /// Set fields, then call ``endRecord()``. Tail fields must be set in the layout's order. Other
-    /// fields can be set in any order.
+    /// Set fields, then call ``endRecord()``. Tail fields must be set in the layout's order.
     public mutating func beginRecord(_ layout: RecordLayout, key: Int64, version: UInt32) {
         precondition(buildLayout == nil, "beginRecord without endRecord")
         buildLayout = layout
@@ -136,12 +132,11 @@ extension RecordBatch {
         arena.append(contentsOf: layout.template)
     }
 
-    /// Starts a record that is a copy of another record, including key, version and all values.
+    /// Starts a record as a copy of another record, including key and version.
     ///
-    /// Set the fields to change, then call ``endRecord()``. Fields in the tail (text, URIs, data
-    /// and transformable values) cannot be changed.
+    /// Set the fields to change, then call ``endRecord()``. Fields in the tail cannot be changed.
     ///
-    /// - Parameter record: A record of the batch's model. The record must not be in this batch.
+    /// - Parameter record: A record of the batch's model that is not in this batch.
     public mutating func beginRecord(copying record: RecordReader) {
         precondition(buildLayout == nil, "beginRecord without endRecord")
         let layout = record.layout
@@ -156,8 +151,7 @@ extension RecordBatch {
         arena.append(contentsOf: record.bytes)
     }
 
-    /// Ends the record: writes the ends of null tail fields, the version and the checksum, and adds
-    /// the record to the batch.
+    /// Completes the record being built, and adds it to the batch.
     public mutating func endRecord() {
         guard let layout = buildLayout else { preconditionFailure("endRecord without beginRecord") }
         fillEnds(upTo: buildFieldCount)
@@ -184,14 +178,13 @@ extension RecordBatch {
         buildLayout = nil
     }
 
-    /// Sets a field of 8 bytes: an integer, an order, or the key of a non-polymorphic reference.
+    /// Sets an `integer64`, `order` or `reference` field.
     @inlinable
     public mutating func setInteger64(_ value: Int64, for field: RecordLayout.Field) {
         store(value.littleEndian, field: field)
     }
 
-    /// Sets an integer field of any width, a boolean, an order, or the key of a non-polymorphic
-    /// reference.
+    /// Sets an integer field of any width, or a `boolean`, `order` or `reference` field.
     ///
     /// - Throws: `invalidValue` if the value does not fit, or for a field of another kind.
     public mutating func setInteger(_ value: Int64, for field: RecordLayout.Field) throws(StoreError) {
@@ -230,7 +223,6 @@ extension RecordBatch {
         store(bits.littleEndian, field: field)
     }
 
-    /// Sets a decimal field.
     package mutating func setDecimal(_ value: DecimalNumber, for field: RecordLayout.Field) {
         clearNull(field)
         let base = buildOffset + field.byteOffset
@@ -245,8 +237,7 @@ extension RecordBatch {
         }
     }
 
-    /// Sets a UUID field; throws `invalidValue` if `bytes` does not have 16 bytes or the field has
-    /// another kind.
+    /// Sets a UUID field to 16 bytes; throws `invalidValue` for another length or kind of field.
     public mutating func setUUID(_ bytes: UnsafeRawBufferPointer, for field: RecordLayout.Field) throws(StoreError) {
         guard bytes.count == 16, field.kind == .uuid else { throw wrongType(field, what: "a UUID") }
         clearNull(field)
@@ -258,10 +249,9 @@ extension RecordBatch {
 
     /// Sets a reference or object-ID field to the object with this entity number and key.
     ///
-    /// - Throws: `invalidValue` for a key that is not positive, an entity that the field does not
-    ///   allow, or a field of another kind.
+    /// - Throws: `invalidValue` for a key below 1, or a field that cannot hold the object.
     public mutating func setReference(entity: Int, key: Int64, for field: RecordLayout.Field) throws(StoreError) {
-        // Most references are to the destination entity itself and need no look-up in the model.
+        // Most references are to the destination entity itself, and need no look-up.
         guard key > 0,
             field.destination == entity
                 || entity >= 0 && entity < model.entities.count
@@ -286,8 +276,8 @@ extension RecordBatch {
     ///
     /// Text must be valid UTF-8, which this method does not check.
     ///
-    /// - Throws: `limitExceeded` if the record would become larger than
-    ///   ``RecordLayout/maximumByteCount``; `invalidValue` for a field that is not in the tail.
+    /// - Throws: `limitExceeded` for a record over 1 GiB; `invalidValue` for a field that is not in
+    ///   the tail.
     public mutating func setBytes(_ bytes: UnsafeRawBufferPointer, for field: RecordLayout.Field) throws(StoreError) {
         guard buildLayout != nil, field.kind.isVariable else { throw wrongType(field, what: "bytes") }
         precondition(field.index >= buildNextVariable, "tail fields must be set in the layout's order")
@@ -298,8 +288,7 @@ extension RecordBatch {
         buildNextVariable = field.index + 1
     }
 
-    /// Stores the current end of the tail in the slots of the tail fields from `buildNextVariable`
-    /// up to, but not including, `limit`.
+    /// Stores the current end of the tail in the slots of the unset tail fields before `limit`.
     mutating func fillEnds(upTo limit: Int) {
         guard buildNextVariable < limit else { return }
         let end = UInt32(truncatingIfNeeded: arena.count - buildTailOffset).littleEndian

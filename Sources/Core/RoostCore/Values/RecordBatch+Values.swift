@@ -47,7 +47,6 @@ extension RecordBatch {
         endRecord()
     }
 
-    /// Appends a value with its field to `flat`; also appends the elements of a composite value.
     private func flatten(
         _ name: String, value: Value, layout: RecordLayout,
         into flat: inout [(field: RecordLayout.Field, value: Value)]
@@ -61,10 +60,7 @@ extension RecordBatch {
         }
     }
 
-    /// Sets a field of the record being built to a decoded value; see
-    /// ``beginRecord(_:key:version:)``.
-    ///
-    /// Does nothing for null, so the field keeps its value.
+    /// Sets a field of the record being built to a decoded value; does nothing for null.
     ///
     /// - Throws: `limitExceeded`; `invalidValue` if the value does not fit the field's type or
     ///   range. Integers are accepted for floating-point and decimal fields if the conversion is

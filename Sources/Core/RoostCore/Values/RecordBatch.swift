@@ -1,8 +1,7 @@
 /// A reusable, contiguous buffer of records.
 ///
-/// Cursors and loaders pass batches, so dynamic dispatch and allocation happen once per batch, not
-/// once per record. All records in a batch have a valid structure. If a record is from a file, its
-/// checksum was verified too.
+/// Cursors and loaders pass batches, so dynamic dispatch and allocation happen once per batch. All
+/// records in a batch have a valid structure. The checksums of records from files were verified.
 ///
 /// ```swift
 /// let cursor = try snapshot.fetch(FetchRequest("Track", where: "plays > 3"))
@@ -12,10 +11,8 @@
 /// }
 /// ```
 public struct RecordBatch: Sendable {
-    /// The number of bytes at which a cursor stops filling a batch; with its last record, a batch
-    /// may have more bytes.
+    /// The number of bytes at which a cursor stops filling a batch; the last record may exceed it.
     package static let capacityBytes = 256 * 1024
-    /// The number of records at which a cursor stops filling a batch.
     package static let capacityCount = 1024
 
     @usableFromInline
@@ -30,18 +27,15 @@ public struct RecordBatch: Sendable {
     public let model: ManagedObjectModel
     @usableFromInline var arena = ReusedArray<UInt8>()
     @usableFromInline var entries = ReusedArray<Entry>()
-    /// The layout of the record being built, or nil.
-    ///
-    /// The record starts at `buildOffset`.
+    /// The layout of the record being built, at `buildOffset`.
     var buildLayout: RecordLayout?
     @usableFromInline var buildOffset = 0
     var buildKey: Int64 = 0
     var buildVersion: UInt32 = 0
     /// The index of the first tail field that can still be set.
     var buildNextVariable = 0
-    /// The number of fields of `buildLayout`.
     var buildFieldCount = 0
-    /// The offset in `arena` of the tail of the record being built.
+    /// The offset in `arena` of the record's tail.
     var buildTailOffset = 0
 
     /// Creates an empty batch for records of `model`.
@@ -51,7 +45,6 @@ public struct RecordBatch: Sendable {
     public var count: Int { entries.count }
     /// Whether the batch has no records.
     public var isEmpty: Bool { entries.isEmpty }
-    /// The total number of bytes of the records.
     package var byteCount: Int { arena.count }
     /// Whether a cursor should stop filling the batch.
     public var isFull: Bool { entries.count >= Self.capacityCount || arena.count >= Self.capacityBytes }
@@ -71,7 +64,6 @@ public struct RecordBatch: Sendable {
     /// Returns the key of the record at `index`.
     @inlinable public func key(at index: Int) -> Int64 { entries[index].key }
 
-    /// Returns the entity number of the record at `index`.
     @inlinable package func entityNumber(at index: Int) -> Int { Int(entries[index].entity) }
 
     /// Returns the version of the record at `index`.
@@ -100,13 +92,11 @@ public struct RecordBatch: Sendable {
 /// }
 /// ```
 public struct Record: Sendable, Hashable {
-    /// The record's bytes.
     package let bytes: [UInt8]
     let key: Int64
     let layout: RecordLayout
     let model: ManagedObjectModel
 
-    /// Copies a record.
     package init(_ record: RecordReader, model: ManagedObjectModel) {
         (bytes, key, layout, self.model) = (Array(record.bytes), record.key, record.layout, model)
     }
@@ -116,9 +106,7 @@ public struct Record: Sendable, Hashable {
     /// The number of times the object was written.
     public var version: UInt32 { withReader { $0.version } }
 
-    /// Runs `body` with a reader of the record.
-    ///
-    /// The reader is valid only inside `body`.
+    /// Runs `body` with a reader, which is valid only inside `body`.
     package func withReader<Result, Failure: Error>(
         _ body: (RecordReader) throws(Failure) -> Result
     ) throws(Failure) -> Result {

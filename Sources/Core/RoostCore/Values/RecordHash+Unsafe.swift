@@ -3,7 +3,7 @@ internal import CXXHash
 /// The hash functions for checksums and digests, based on XXH3.
 public enum RecordHash {
     /// Returns the content hash of a record: XXH3-64 of all bytes after the version, with a seed
-    /// computed from the key.
+    /// from the key.
     ///
     /// The version is not included, so digests do not depend on how often objects were updated.
     @usableFromInline package static func content(of record: UnsafeRawBufferPointer, key: Int64) -> UInt64 {
@@ -13,9 +13,7 @@ public enum RecordHash {
             base + RecordLayout.Header.entity, record.count - RecordLayout.Header.entity, seed)
     }
 
-    /// Returns the mask of a version.
-    ///
-    /// The checksum of a record is its content hash XOR the mask of its version.
+    /// Returns the mask of a version; a record's checksum is its content hash XOR this mask.
     @inlinable
     package static func versionMask(_ version: UInt32) -> UInt64 { UInt64(version) &* 0xD6E8_FEB8_6659_FD93 }
 
@@ -32,12 +30,11 @@ public enum RecordHash {
     /// Returns the XXH3-64 hash of bytes.
     package static func bytes(_ bytes: UnsafeRawBufferPointer) -> UInt64 { XXH3_64bits(bytes.baseAddress, bytes.count) }
 
-    /// Returns XXH3-128 of any bytes, high half first.
     package static func wide(_ bytes: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64) {
         let hash = XXH3_128bits(bytes.baseAddress, bytes.count)
         return (hash.high64, hash.low64)
     }
 
-    /// Returns XXH3-128 of any bytes, high half first.
+    /// Returns the XXH3-128 hash of bytes.
     public static func wide(_ bytes: [UInt8]) -> (high: UInt64, low: UInt64) { bytes.withUnsafeBytes { wide($0) } }
 }

@@ -3,8 +3,7 @@
 /// RECORD-FORMAT.md specifies the format.
 ///
 /// A record consists of a header, a bitmap of nulls, one slot per field, and a tail with the bytes
-/// of strings and data. A field's kind determines the width of its slot. Reading a field is O(1).
-/// Compatible models have the same layouts.
+/// of strings and data. Reading a field is O(1). Compatible models have the same layouts.
 public final class RecordLayout: Sendable {
     /// One stored value of a record.
     public struct Field: Sendable, Hashable {
@@ -54,7 +53,6 @@ public final class RecordLayout: Sendable {
             /// The encoded bytes of a transformable value in the tail.
             case transformable
 
-            /// The number of bytes of the slot.
             @usableFromInline package var width: Int {
                 switch self {
                 case .decimal: 20
@@ -80,9 +78,9 @@ public final class RecordLayout: Sendable {
         public let index: Int
         /// The offset of the slot from the start of the record.
         @usableFromInline package let byteOffset: Int
-        /// The number of the destination entity, for references; otherwise nil.
+        /// The number of the destination entity, for references.
         @usableFromInline package let destination: Int?
-        /// The number of the relationship, for references and orders; otherwise nil.
+        /// The number of the relationship, for references and orders.
         package let relationship: Int?
     }
 
@@ -93,7 +91,6 @@ public final class RecordLayout: Sendable {
         var destination: Int?
         var relationship: Int?
 
-        /// Compares in the order of slots: by kind, then by the bytes of the names.
         static func precedes(_ left: Draft, _ right: Draft) -> Bool {
             if left.kind != right.kind { return left.kind.rawValue < right.kind.rawValue }
             return left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
@@ -114,26 +111,23 @@ public final class RecordLayout: Sendable {
         @inlinable package static var bitmap: Int { 16 }
     }
 
-    /// The maximum number of bytes of a record.
     @inlinable package static var maximumByteCount: Int { 1 << 30 }
 
     /// The entity's name.
     public let entity: EntityName
-    /// The entity's number in its model.
     package let entityNumber: Int
     /// The fields in the order of their slots: by kind, then by the bytes of their names.
     public let fields: [Field]
     /// The number of bytes before the tail.
     package let fixedByteCount: Int
-    /// The index of the first tail field; the number of fields if the layout has no tail fields.
+    /// The index of the first tail field; without tail fields, the number of fields.
     package let firstVariableField: Int
-    /// Whether the entity has composite attributes.
     let hasComposites: Bool
-    /// A record in which every field is null, used as a template.
+    /// A record in which every field is null.
     @usableFromInline package let template: [UInt8]
     private let indexByName: [String: Int]
 
-    /// Creates a layout from drafts that are already in the order of their slots.
+    /// Creates a layout from drafts in the order of ``Draft/precedes(_:_:)``.
     init(entity: EntityName, entityNumber: Int, sortedDrafts sorted: [Draft]) {
         let bitmapByteCount = (sorted.count + 7) / 8
         var offset = Header.bitmap + bitmapByteCount
@@ -167,8 +161,7 @@ public final class RecordLayout: Sendable {
 
     /// Returns the field with this name.
     ///
-    /// - Throws: `unknownProperty` if the entity has no such field. The message suggests a similar
-    ///   name, if any.
+    /// - Throws: `unknownProperty` if the entity has no such field.
     public func requireField(_ name: String) throws(StoreError) -> Field {
         guard let field = field(name) else {
             let hint = nearestName(to: name, among: fields.map(\.name)).map { "; did you mean '\($0)'?" } ?? "."
@@ -177,6 +170,5 @@ public final class RecordLayout: Sendable {
         return field
     }
 
-    /// Returns the name of the order field of the to-one relationship `relationship`.
     package static func orderFieldName(of relationship: String) -> String { relationship + "#order" }
 }

@@ -1,9 +1,6 @@
-/// A plan for copying ranges of bytes from records of one layout to records of another layout.
+/// A plan for copying fields from records of one layout to records of another layout.
 ///
-/// Each field is copied to a field of the same kind.
-///
-/// Create a plan once for two layouts, and use it for many records. Call
-/// ``RecordBatch/beginRecord(_:key:version:startingWith:)``, then
+/// For each record, call ``RecordBatch/beginRecord(_:key:version:startingWith:)``, then
 /// ``RecordBatch/moveSlots(of:by:)``, then ``RecordBatch/moveTail(of:tail:by:)`` for each of the
 /// ``tails``. Set all tail fields, moved or not, in the destination layout's order.
 package struct RecordMoves: Sendable {
@@ -22,15 +19,13 @@ package struct RecordMoves: Sendable {
         var toMask: UInt8
     }
 
-    /// A range of tail fields that are adjacent in both layouts.
+    /// A range of tail fields that are adjacent in both layouts; `from` and `to` are the offsets of
+    /// its first slot.
     package struct Tail: Sendable {
         /// The index of the first field in the destination layout.
         package let firstField: Int
-        /// The number of fields.
         package fileprivate(set) var count: Int
-        /// The offset of the first field's slot in the source layout.
         let from: Int
-        /// The offset of the first field's slot in the destination layout.
         let to: Int
         /// Whether the first field is the first tail field of the source layout.
         let isFirst: Bool
@@ -40,15 +35,15 @@ package struct RecordMoves: Sendable {
     let nullBits: [NullBit]
     /// The number of bytes before the tail of a source record.
     let fixedByteCount: Int
-    /// The tails, in the order in which they must be set.
+    /// The tails, in the destination layout's order.
     package let tails: [Tail]
     /// Whether a whole record can be copied, with only the entity number and the checksum changed.
     package let isWhole: Bool
 
     /// Creates a plan for pairs of fields.
     ///
-    /// The two fields of a pair must have the same kind. Each field of the destination layout may
-    /// occur in only one pair.
+    /// The two fields of a pair must have the same kind. A destination field may occur in only one
+    /// pair.
     package init(
         _ fields: [(from: RecordLayout.Field, to: RecordLayout.Field)], from: RecordLayout, to: RecordLayout
     ) {

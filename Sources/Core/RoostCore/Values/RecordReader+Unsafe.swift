@@ -2,9 +2,9 @@ internal import Foundation
 
 /// A view of one record's bytes, valid only inside the closure that receives it.
 ///
-/// The structure of the record (length, entity, ends of the values in the tail) has been checked,
-/// so reading cannot exceed the bytes. Pass only fields of ``layout`` to the methods. A null field
-/// reads as 0 or false, or as no bytes if its value would be in the tail; see ``isNull(_:)``.
+/// The structure of the record has been checked, so reading cannot exceed the bytes. Pass only
+/// fields of ``layout`` to the methods. A null field reads as 0 or false; a null tail field has no
+/// bytes.
 public struct RecordReader {
     /// The record's bytes.
     public let bytes: UnsafeRawBufferPointer
@@ -18,18 +18,14 @@ public struct RecordReader {
 
     /// The layout of the record.
     @inlinable public var layout: RecordLayout { unownedModel.shape(entityNumber).layout }
-    /// The model of the record.
     @inlinable package var model: ManagedObjectModel { ManagedObjectModel(resolved: unownedModel) }
 
-    /// Creates a reader after checking the structure: header, entity, field count, and the ends of
-    /// the values in the tail.
+    /// Creates a reader of one whole record after checking the structure.
     ///
-    /// - Parameters:
-    ///   - bytes: One whole record.
-    ///   - key: The object's key, for messages and hashes.
-    ///   - model: The model of the record. The caller must retain it while the reader is used.
+    /// The caller must retain the model while the reader is used.
+    ///
     /// - Throws: `corrupted`, naming the object if its entity is known.
-    /// - Complexity: O(1) plus the number of fields in the tail.
+    /// - Complexity: O(number of tail fields).
     package init(
         checking bytes: UnsafeRawBufferPointer, key: Int64, model: ManagedObjectModel
     ) throws(StoreError) {
@@ -39,7 +35,7 @@ public struct RecordReader {
         self.init(unchecked: bytes, key: key, model: model)
     }
 
-    /// Creates a reader of bytes whose structure is known to be valid.
+    /// Creates a reader of bytes with a valid structure.
     @inlinable
     package init(unchecked bytes: UnsafeRawBufferPointer, key: Int64, model: ManagedObjectModel) {
         self.bytes = bytes
@@ -47,26 +43,16 @@ public struct RecordReader {
         unownedModel = model.resolved
     }
 
-    /// Creates a reader of a row in the caller's own memory.
+    /// Creates a reader of a record in the caller's own memory, at any alignment.
     ///
-    /// The row must have a valid structure: the caller has built it, or copied it from a batch. The
-    /// key is not checked.
-    ///
-    /// - Parameters:
-    ///   - row: The first byte of one whole record, with any alignment.
-    ///   - byteCount: The record's length.
-    ///   - key: The object's key.
-    ///   - model: The model of the record. The caller must retain it and the bytes while the reader
-    ///     is used.
+    /// The record must have a valid structure. The key is not checked. The caller must retain the
+    /// bytes and the model while the reader is used.
     @inlinable
     package init(row: UnsafeRawPointer, byteCount: Int, key: Int64, model: ManagedObjectModel) {
         self.init(unchecked: UnsafeRawBufferPointer(start: row, count: byteCount), key: key, model: model)
     }
 
-    /// Creates a reader of a row in the caller's own memory after checking its structure; see
-    /// ``init(checking:key:model:)``.
-    ///
-    /// - Throws: `corrupted`, naming the object if its entity is known.
+    /// Creates a reader like ``init(row:byteCount:key:model:)``, but checks the structure.
     package init(
         checkingRow row: UnsafeRawPointer, byteCount: Int, key: Int64, model: ManagedObjectModel
     ) throws(StoreError) {
@@ -102,25 +88,20 @@ public struct RecordReader {
 extension RecordReader {
     /// The object's identity.
     public var id: ObjectID { ObjectID(layout.entity, key: key) }
-    /// Returns the entity number in the header of a record.
     package static func entityNumber(in bytes: UnsafeRawBufferPointer) -> Int {
         Int(load(bytes, offset: RecordLayout.Header.entity, as: UInt16.self))
     }
-    /// The number of the object's entity.
     @inlinable
     package var entityNumber: Int { Int(Self.load(bytes, offset: RecordLayout.Header.entity, as: UInt16.self)) }
-    /// The number of the root of the object's hierarchy.
     package var root: Int { unownedModel.shape(entityNumber).root }
     /// The object's version: 1 after its insertion, plus 1 for each update.
     @inlinable
     public var version: UInt32 { Self.load(bytes, offset: RecordLayout.Header.version, as: UInt32.self) }
-    /// The checksum in the record.
     @inlinable
     package var storedChecksum: UInt64 { Self.load(bytes, offset: RecordLayout.Header.checksum, as: UInt64.self) }
     /// The content hash in the record, extracted from the checksum.
     @inlinable
     public var storedContentHash: UInt64 { storedChecksum ^ RecordHash.versionMask(version) }
-    /// The content hash, computed from the bytes.
     package var computedContentHash: UInt64 { RecordHash.content(of: bytes, key: key) }
 
     /// Verifies the record's checksum; throws `corrupted`, naming the object.
@@ -162,9 +143,7 @@ extension RecordReader {
         }
     }
 
-    /// Returns the bits of a float field.
-    ///
-    /// Unlike ``double(_:)``, this method does not change a signaling NaN.
+    /// Returns the bits of a float field; ``double(_:)`` would change a signaling NaN.
     @inlinable
     package func floatBits(_ field: borrowing RecordLayout.Field) -> UInt32 {
         field.kind == .float ? Self.load(bytes, offset: field.byteOffset, as: UInt32.self) : 0
@@ -181,8 +160,7 @@ extension RecordReader {
         field.kind == .decimal ? DecimalNumber(slot: bytes(field)) : nil
     }
 
-    /// Returns the bytes of a field's value, from the tail if the kind is variable, otherwise from
-    /// the slot.
+    /// Returns the bytes of a field's value, from the tail or from the slot.
     @inlinable
     public func bytes(_ field: borrowing RecordLayout.Field) -> UnsafeRawBufferPointer {
         guard field.kind.isVariable else {
@@ -198,8 +176,8 @@ extension RecordReader {
         return UnsafeRawBufferPointer(rebasing: bytes[tail + start..<tail + end])
     }
 
-    /// Returns the key and the entity number of the object to which a reference or object-ID field
-    /// refers; nil if the field is null or of another kind.
+    /// Returns the destination of a reference or object-ID field; nil if the field is null or of
+    /// another kind.
     @inlinable
     package func reference(_ field: borrowing RecordLayout.Field) -> (entity: Int, key: Int64)? {
         guard !isNull(field) else { return nil }
@@ -213,15 +191,14 @@ extension RecordReader {
         }
     }
 
-    /// Returns the number of code points of a text, which is also the result of the predicate
-    /// function `length`.
+    /// Returns the number of code points of a text: the result of the predicate function `length`.
     package func codePointCount(_ field: RecordLayout.Field) -> Int {
         bytes(field).reduce(0) { $1 & 0xC0 == 0x80 ? $0 : $0 &+ 1 }
     }
 
     /// Returns the field's decoded value.
     ///
-    /// For a field of kind ``RecordLayout/Field/Kind/composite``, returns the whole composite.
+    /// For a composite field, returns the whole composite.
     public func value(_ field: RecordLayout.Field) -> Value {
         guard !isNull(field) else { return .null }
         switch field.kind {
@@ -268,10 +245,10 @@ extension RecordReader {
 
     /// Checks the checksum, and that the values are canonical, but not the structure.
     ///
-    /// Texts must be valid UTF-8, and references must refer to possible objects. A new record with
-    /// the values of a valid record has the same bytes, except as ``values()`` states.
+    /// A new record with the values of a valid record has the same bytes, except as ``values()``
+    /// states.
     ///
-    /// - Throws: `corrupted`, naming the object; the message names the property if one is damaged.
+    /// - Throws: `corrupted`, naming the object.
     package func validate() throws(StoreError) {
         try verifyChecksum()
         for bit in layout.fields.count..<(layout.fields.count + 7) / 8 * 8
@@ -305,7 +282,7 @@ extension RecordReader {
 }
 
 extension DecimalNumber {
-    /// Reads the 20 bytes of a decimal's slot in a record; returns nil if they are not canonical.
+    /// Reads a decimal's slot in a record; returns nil if the bytes are not canonical.
     package init?(slot bytes: UnsafeRawBufferPointer) {
         guard bytes.count == 20 else { return nil }
         let low = RecordReader.load(bytes, offset: 0, as: UInt64.self)

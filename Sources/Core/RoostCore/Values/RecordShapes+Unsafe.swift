@@ -1,12 +1,11 @@
-/// The parts of a model's layouts with which records are checked and read, by entity number.
+/// The parts of a model's layouts that checking and reading records needs, by entity number.
 ///
-/// Access to them uses no reference counting, which would slow down every read of a record.
+/// Access uses no reference counting, which would slow down every read of a record.
 @usableFromInline
 final class RecordShapes: @unchecked Sendable {
     // Proof of Sendable: the shapes are written only in `init`, before the object is shared, and
     // freed only in `deinit`.
 
-    /// The shape of one entity's records.
     @usableFromInline
     struct Shape {
         @usableFromInline let fieldCount: Int
@@ -15,7 +14,7 @@ final class RecordShapes: @unchecked Sendable {
         ///
         /// The slots of tail fields are adjacent and directly precede the tail.
         @usableFromInline let firstVariableByteOffset: Int
-        /// The number of the root of the entity's hierarchy.
+        /// The number of the hierarchy's root entity.
         @usableFromInline let root: Int
         // SAFETY: `layouts` retains the layout as long as the shapes exist.
         @usableFromInline unowned(unsafe) let layout: RecordLayout
@@ -42,10 +41,7 @@ final class RecordShapes: @unchecked Sendable {
 }
 
 extension ManagedObjectModel.Resolved {
-    /// Returns the shape of an entity's records.
-    ///
-    /// Traps if the model has no such entity, because the caller has then mixed records of two
-    /// models.
+    /// Returns the shape of an entity's records; traps if the model has no such entity.
     @inlinable
     func shape(_ entity: Int) -> RecordShapes.Shape {
         precondition(entity < shapes.count, "the model of the record is not the model of its batch or reader")

@@ -6,7 +6,6 @@
 package struct RecordVerifier {
     // SAFETY: the caller retains the model.
     @usableFromInline unowned(unsafe) let model: ManagedObjectModel.Resolved
-    // The shapes of the model, which never change.
     @usableFromInline let shapes: UnsafeMutableBufferPointer<RecordShapes.Shape>
     @usableFromInline let root: Int
     @usableFromInline let comparesChecksums: Bool
@@ -19,12 +18,8 @@ package struct RecordVerifier {
 
     /// Creates a verifier for records of one hierarchy.
     ///
-    /// - Parameters:
-    ///   - model: The model of the records.
-    ///   - root: The number of the hierarchy's root entity.
-    ///   - comparesChecksums: Whether checksums are verified. If false, only structure and
-    ///     hierarchy are checked, which is enough for bytes that cannot have changed since they
-    ///     were copied from a batch.
+    /// Pass false for `comparesChecksums` only for bytes that cannot have changed since they were
+    /// copied from a batch.
     @inlinable
     package init(model: ManagedObjectModel, root: Int, comparesChecksums: Bool = true) {
         self.model = model.resolved
@@ -36,7 +31,7 @@ package struct RecordVerifier {
     /// Returns a reader of a record after checking its structure, checksum and hierarchy.
     ///
     /// - Throws: `corrupted`, always naming the object. If the record's entity is unknown or in
-    ///   another hierarchy, the error names the root entity instead.
+    ///   another hierarchy, the error names the root entity.
     /// - Complexity: O(bytes).
     @inlinable @inline(__always)
     package func record(_ bytes: UnsafeRawBufferPointer, key: Int64) throws(StoreError) -> RecordReader {
@@ -62,9 +57,6 @@ package struct RecordVerifier {
 
     /// Returns the first flaw that could make reading exceed the bytes; nil if the structure is
     /// valid.
-    ///
-    /// Such a flaw is an unknown entity, a wrong field count or length, or a value in the tail that
-    /// ends before it starts.
     @inlinable @inline(__always)
     static func structuralFlaw(
         _ bytes: UnsafeRawBufferPointer, shapes: UnsafeMutableBufferPointer<RecordShapes.Shape>

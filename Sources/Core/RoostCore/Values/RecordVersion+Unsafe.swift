@@ -1,8 +1,7 @@
 extension RecordReader {
     /// Runs `body` with the bytes of the record, or of a copy that has the version `newVersion`.
     ///
-    /// If the record has another version, this method copies the record to `scratch` and changes
-    /// the version and the checksum there. Pass the same `scratch` again to reuse its memory.
+    /// The copy is in `scratch`; pass the same `scratch` again to reuse its memory.
     package func withBytes<Result, Failure: Error>(
         version newVersion: UInt32, scratch: inout [UInt8], _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -1,14 +1,8 @@
 extension UnsafeRawBufferPointer {
     /// Whether the bytes are well-formed UTF-8 by table 3-7 of the Unicode standard: no surrogates,
     /// and no overlong or truncated sequences.
-    ///
-    /// ASCII is checked eight bytes at a time.
     package var isValidUTF8: Bool { isASCII || isValidBeyondASCII }
 
-    /// Whether no byte has its highest bit set.
-    ///
-    /// Eight or more bytes are checked only in words of eight bytes. The last word may overlap the
-    /// word before it.
     private var isASCII: Bool {
         guard let base = baseAddress else { return true }
         guard count >= 8 else {
@@ -16,7 +10,7 @@ extension UnsafeRawBufferPointer {
             for byte in self { bits |= byte }
             return bits < 0x80
         }
-        // SAFETY: a word is read only if all of its eight bytes are before `count`.
+        // SAFETY: all words end at or before `count`. The last word may overlap its predecessor.
         let last = count - 8
         var bits = base.loadUnaligned(fromByteOffset: last, as: UInt64.self)
         var offset = 0
@@ -27,7 +21,6 @@ extension UnsafeRawBufferPointer {
         return bits & 0x8080_8080_8080_8080 == 0
     }
 
-    /// Whether the bytes are well-formed UTF-8, checked sequence by sequence.
     private var isValidBeyondASCII: Bool {
         let high: UInt64 = 0x8080_8080_8080_8080
         var offset = 0
@@ -45,8 +38,8 @@ extension UnsafeRawBufferPointer {
                 offset += 1
                 continue
             }
-            // The allowed range of the second byte depends on the lead byte. It excludes overlong
-            // sequences, surrogates, and code points beyond U+10FFFF.
+            // The range of the second byte excludes overlong sequences, surrogates, and code points
+            // beyond U+10FFFF.
             let (length, low, high): (Int, UInt8, UInt8)
             switch lead {
             case 0xC2...0xDF: (length, low, high) = (2, 0x80, 0xBF)

@@ -24,9 +24,7 @@ public enum Value: Sendable {
     case double(Double)
     /// A decimal of at most 38 digits.
     case decimal(Decimal)
-    /// Text.
-    ///
-    /// The text may contain U+0000.
+    /// Text, which may contain U+0000.
     case string(String)
     /// Bytes: binary data, or the stored form of a transformable value.
     case data(Data)
@@ -57,8 +55,7 @@ extension Value: Hashable {
         case (.int(let a), .int(let b)): a == b
         case (.double(let a), .double(let b)): a.bitPattern == b.bitPattern
         case (.decimal(let a), .decimal(let b)): a == b || (a.isNaN && b.isNaN)
-        // Compares bytes, because `String` considers "é" as one scalar and as two scalars equal,
-        // although the stored bytes differ.
+        // Compares bytes, because `String` considers canonically equivalent texts equal.
         case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
         case (.data(let a), .data(let b)): a == b
         case (.date(let a), .date(let b)):

@@ -5,23 +5,18 @@ public import RoostCore
 /// An identity is valid only while the file exists or is open, because the system reuses the inode
 /// numbers of deleted files.
 public struct FileIdentity: Hashable, Sendable {
-    /// The device that contains the file.
     package let device: UInt64
-    /// The file's number on the device.
     package let inode: UInt64
     /// The size when the identity was read; not part of the identity.
     public let byteCount: Int
 
-    /// The time of the last change of the contents, in nanoseconds since 1970; not part of the
-    /// identity.
+    /// The modification time since 1970; not part of the identity.
     package let modificationNanoseconds: Int
 
-    /// The number of names (hard links) that the file has; not part of the identity.
+    /// The number of hard links; not part of the identity.
     package let linkCount: Int
 
-    /// Reads the identity of the file at `path`.
-    ///
-    /// Follows symbolic links.
+    /// Reads the identity of the file at `path`, following symbolic links.
     ///
     /// Throws `notFound`, `missingDirectory`, `permissionDenied`.
     public init(at path: String) throws(StoreError) {
@@ -53,12 +48,10 @@ public struct FileIdentity: Hashable, Sendable {
 
 /// A check that the file of an open store is still the file at the store's path.
 ///
-/// If the file is replaced while a library has it open, the library's later commits are lost. Some
-/// libraries even write such commits into the new file. So create the check before the library
-/// opens the file. Verify right after the library has opened the file, and at the beginning of
-/// every transaction.
+/// If the file is replaced while a library has it open, the library's later commits are lost.
+/// Create the check before the library opens the file. Verify right after the opening, and at the
+/// beginning of every transaction.
 public final class FileHandleCheck: Sendable {
-    /// The identity of the file when the check was created.
     package let identity: FileIdentity
     private let path: String
 
@@ -68,8 +61,7 @@ public final class FileHandleCheck: Sendable {
         self.path = path
     }
 
-    /// Performs ``verify(minimumByteCount:)``, and checks that the file has no other name (hard
-    /// link).
+    /// Performs ``verify(minimumByteCount:)``, and checks that the file has no other hard link.
     ///
     /// Call this method at the beginning of a write transaction, and again right before the commit.
     ///
@@ -87,8 +79,7 @@ public final class FileHandleCheck: Sendable {
     ///
     /// Use this method for readers that cannot lock the file.
     ///
-    /// - Parameter now: The result of ``verify(minimumByteCount:)``, or nil to call it.
-    /// - Throws: `storeReplaced` if the file has changed, or is no longer at the path.
+    /// - Throws: `storeReplaced`.
     package func verifyUnchanged(_ now: FileIdentity? = nil) throws(StoreError) {
         let found: FileIdentity
         if let now { found = now } else { found = try verify() }

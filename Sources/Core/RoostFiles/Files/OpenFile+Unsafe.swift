@@ -1,7 +1,6 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// The parts of a `stat` result that Roost uses.
 struct FileStatus {
     enum Kind { case regular, directory, symbolicLink, other(String) }
 
@@ -44,7 +43,6 @@ struct FileStatus {
     var isDirectory: Bool { if case .directory = kind { true } else { false } }
     var isSymbolicLink: Bool { if case .symbolicLink = kind { true } else { false } }
 
-    /// The kind of the file, as a noun for messages.
     var noun: String {
         switch kind {
         case .regular: "a file"
@@ -54,7 +52,6 @@ struct FileStatus {
         }
     }
 
-    /// Returns the status of the file at `path`, or the `errno` value.
     static func of(_ path: String, followingLinks: Bool) -> Result<FileStatus, SystemError> {
         guard isUsable(path) else { return .failure(SystemError(code: EINVAL)) }
         var status = stat()
@@ -71,7 +68,7 @@ struct FileStatus {
 
 /// Whether a path is not empty and contains no NUL, which would end the path in C.
 ///
-/// This function must be fast, because every transaction calls it.
+/// Every transaction calls this function, so it must be fast.
 func isUsable(_ path: String) -> Bool {
     guard !path.isEmpty else { return false }
     let hasNUL = path.utf8.withContiguousStorageIfAvailable { bytes in
@@ -81,7 +78,7 @@ func isUsable(_ path: String) -> Bool {
     return !(hasNUL ?? path.utf8.contains(0))
 }
 
-/// Runs a call, and repeats it while signals interrupt it.
+/// Repeats a call while signals interrupt it.
 func retrying(_ call: () -> Int32) -> Int32 {
     while true {
         let result = call()
@@ -92,19 +89,13 @@ func retrying(_ call: () -> Int32) -> Int32 {
 /// A file descriptor that is closed at the end of the value's lifetime.
 struct OpenFile: ~Copyable {
     let descriptor: Int32
-    /// Whether a library in this process may have locked the file.
-    ///
-    /// If so, ``HeldFiles`` closes the descriptor: after the library has closed the file, or now if
-    /// no library has the file open.
+    /// Whether ``HeldFiles`` closes the file, because a library in this process may have locked it.
     private let isClosedLater: Bool
 
-    /// Opens a file.
+    /// Opens a file without waiting for a pipe or acquiring a controlling terminal.
     ///
-    /// Does not follow a symbolic link at the end of the path unless `followingLinks` is set. Never
-    /// makes a terminal the controlling terminal, and never waits for a pipe.
-    ///
-    /// `isLockedElsewhere` means that a library in this process may have locked the file. For a
-    /// file that is opened only for reading, this is always assumed.
+    /// `isLockedElsewhere` means that a library in this process may have locked the file. For
+    /// `O_RDONLY`, this is always assumed.
     init(
         _ path: String, flags: Int32, permissions: mode_t = 0o600, followingLinks: Bool = false,
         isLockedElsewhere: Bool = false
@@ -121,9 +112,6 @@ struct OpenFile: ~Copyable {
         isClosedLater = flags == O_RDONLY || isLockedElsewhere
     }
 
-    /// Opens a regular file.
-    ///
-    /// Throws for a file of any other kind.
     static func regular(
         _ path: String, flags: Int32, isLockedElsewhere: Bool = false
     ) throws(SystemError) -> OpenFile {
@@ -135,17 +123,12 @@ struct OpenFile: ~Copyable {
 
     var status: FileStatus { get throws(SystemError) { try FileStatus.of(descriptor: descriptor).get() } }
 
-    /// Flushes the file to the medium.
-    ///
-    /// Do not use the file after an error, because the written bytes may be lost.
+    /// Flushes the file to the medium; see ``WritableFile/sync()``.
     func sync() throws(SystemError) {
         let code = croost_sync(descriptor)
         guard code == 0 else { throw SystemError(code: code) }
     }
 
-    /// Closes the file.
-    ///
-    /// On some file systems a failed write is reported only here.
     consuming func close() throws(SystemError) {
         let descriptor = self.descriptor
         let isClosedLater = self.isClosedLater

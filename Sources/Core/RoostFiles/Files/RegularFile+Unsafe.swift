@@ -3,8 +3,6 @@ internal import RoostSystem
 
 /// A regular file that is open for reading at any offset.
 ///
-/// Never maps the file, and never waits for a pipe.
-///
 /// Destroying this value drops no POSIX locks on a file that ``HeldFiles`` contains.
 package struct RegularFile: ~Copyable, Sendable {
     private let file: OpenFile
@@ -12,9 +10,7 @@ package struct RegularFile: ~Copyable, Sendable {
     /// The size when the file was opened.
     package let byteCount: Int
 
-    /// Opens a regular file.
-    ///
-    /// Does not follow a symbolic link.
+    /// Opens a regular file, but not through a symbolic link.
     ///
     /// - Throws: `notFound`, `permissionDenied`; `notAStore` if the file is not a regular file.
     package init(at path: String) throws(StoreError) {
@@ -28,7 +24,6 @@ package struct RegularFile: ~Copyable, Sendable {
         self.path = path
     }
 
-    /// Returns the file's identity, with its current size and modification time.
     package func identity() throws(StoreError) -> FileIdentity {
         do throws(SystemError) { return FileIdentity(try file.status) } catch {
             throw StoreFile.error(errno: error.code, what: "cannot be examined", path: path)
@@ -49,10 +44,7 @@ package struct RegularFile: ~Copyable, Sendable {
         return bytes
     }
 
-    /// Fills `buffer` with the bytes at `offset`.
-    ///
-    /// Returns the number of bytes read, which is smaller than the buffer only at the end of the
-    /// file.
+    /// Reads bytes at `offset` into `buffer`; returns fewer than fit only at the end of the file.
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StoreError) -> Int {
         var done = 0
         while done < buffer.count {

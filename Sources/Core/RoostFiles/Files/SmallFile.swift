@@ -2,13 +2,10 @@ package import RoostCore
 
 /// A reader of small files, such as model documents.
 package enum SmallFile {
-    /// Returns the bytes of the file at `path`.
+    /// Returns the bytes of the file at `path`, following a symbolic link.
     ///
-    /// - Parameters:
-    ///   - path: The path of the file, or of a symbolic link to it.
-    ///   - maximumByteCount: The maximum size of the file.
-    ///   - noun: A phrase for the expected file in messages: `a model document`.
-    /// - Returns: All bytes of the file.
+    /// `noun` describes the expected file in messages: `a model document`.
+    ///
     /// - Throws: `notFound`, `missingDirectory`, `notAStore` for a directory or a device,
     ///   `permissionDenied`, `limitExceeded`.
     package static func bytes(at path: String, maximumByteCount: Int, noun: String) throws(StoreError) -> [UInt8] {
@@ -16,7 +13,7 @@ package enum SmallFile {
             try StoreFile.requireRegularFile(at: path, forWriting: false)
         } catch {
             guard error.code == .notAStore else { throw error }
-            throw StoreError(.notAStore, "'\(path)' is not a file, but \(noun) is one; check the path")
+            throw StoreError(.notAStore, "'\(path)' is not a file and cannot be \(noun); check the path")
         }
         guard try StoreFile.byteCount(at: path) <= maximumByteCount else {
             throw StoreError(

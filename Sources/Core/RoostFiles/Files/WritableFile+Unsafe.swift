@@ -3,10 +3,10 @@ internal import RoostSystem
 
 /// A regular file that is open for writing at any offset.
 ///
-/// Never creates a file or follows a link. Create the file with ``StoreFile/createExclusive(at:)``.
+/// Opening never creates a file or follows a link; see ``StoreFile/createExclusive(at:)``. Closing
+/// drops this process's POSIX locks on the file.
 public struct WritableFile: ~Copyable {
     private let file: OpenFile
-    /// The path at which the file was opened.
     package let path: String
 
     /// Opens a regular file.
@@ -22,7 +22,6 @@ public struct WritableFile: ~Copyable {
         self.path = path
     }
 
-    /// Returns the file's identity, with its current size and modification time.
     package func identity() throws(StoreError) -> FileIdentity {
         do throws(SystemError) { return FileIdentity(try file.status) } catch {
             throw StoreFile.error(errno: error.code, what: "cannot be examined", path: path)

@@ -6,8 +6,8 @@ package import RoostCore
 /// new store's file, and hold it until the store is at its path.
 ///
 /// A store that already exists at the path stays usable. While the claim is held, no other caller
-/// removes the temporary files beside the store. This protects the new store after it is closed and
-/// before it is renamed, when nothing holds its lock.
+/// removes the temporary files beside the store. This protects the new store between its closing
+/// and its renaming, when nothing holds its lock.
 package final class DestinationClaim: Sendable {
     private let file: Mutex<LockFile?>
     private let storePath: String
@@ -19,12 +19,9 @@ package final class DestinationClaim: Sendable {
 
     /// Claims `path`, whether or not a store exists there.
     ///
-    /// - Parameters:
-    ///   - path: The path of the store.
-    ///   - timeoutSeconds: How long to wait until another caller releases the claim; 0 tries once.
-    ///   - isCancelled: Called while waiting. If it returns true, the wait ends, as on cancellation
-    ///     of the task.
-    /// - Returns: The claim, held.
+    /// Waits up to `timeoutSeconds` until another caller releases the claim. The wait ends early if
+    /// `isCancelled` returns true, or the task is cancelled.
+    ///
     /// - Throws: `busy` if another caller holds the claim; `cancelled`; the errors of
     ///   ``StoreLock``.
     package static func acquire(
@@ -41,9 +38,7 @@ package final class DestinationClaim: Sendable {
             ))
     }
 
-    /// Claims `path` without waiting.
-    ///
-    /// Returns nil if another caller holds the claim.
+    /// Claims `path` without waiting; returns nil if another caller holds the claim.
     static func attempt(_ path: String) throws(StoreError) -> DestinationClaim? {
         while true {
             let file = try LockFile(forStoreAt: path, region: .claim, isWritable: true)
@@ -54,8 +49,6 @@ package final class DestinationClaim: Sendable {
     }
 
     /// Releases the claim, and removes the lock file if no store exists at the path.
-    ///
-    /// Further calls do nothing.
     package func release() {
         guard let file = file.withLock({ $0.take() }) else { return }
         // The lock file stays if another caller holds the store's own lock, because that caller

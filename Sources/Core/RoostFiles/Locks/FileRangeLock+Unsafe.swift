@@ -17,11 +17,9 @@ package final class FileRangeLock: Sendable {
 
     /// Locks the first free range of `ranges`, without waiting.
     ///
-    /// - Parameters:
-    ///   - ranges: The ranges of bytes, which are tried in turn.
-    ///   - mode: Whether other holders may share the lock. A file that this user cannot write
-    ///     supports only shared locks.
-    ///   - path: The file. Not a symbolic link.
+    /// A file that this user cannot write supports only shared locks. `path` must not be a symbolic
+    /// link.
+    ///
     /// - Returns: The lock, held; nil if every range is locked, or the system cannot lock ranges.
     /// - Throws: `notFound`, `notAStore`, `permissionDenied`, `readOnly`, `outOfResources`,
     ///   `ioFailure`.

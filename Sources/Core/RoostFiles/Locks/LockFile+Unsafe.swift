@@ -14,8 +14,7 @@ final class LockFile: Sendable {
 
     /// Opens the lock file of a store without locking it, and creates the file if it is missing.
     ///
-    /// Pass false for `isWritable` if the caller requests only shared locks. Read-only access to
-    /// the file is then enough.
+    /// With false for `isWritable`, read-only access is enough, but supports only shared locks.
     init(forStoreAt storePath: String, region: Region, isWritable: Bool) throws(StoreError) {
         let target = StoreFile.resolvingLink(storePath)
         let path = target + region.suffix
@@ -70,10 +69,9 @@ final class LockFile: Sendable {
         }
     }
 
-    /// Sets the lock.
+    /// Sets the lock; returns false if another handle has a conflicting lock.
     ///
-    /// Returns false, and keeps the previous lock, if another handle has a conflicting lock. With
-    /// `flock`, the previous lock may be lost.
+    /// The previous lock is then kept, except that `flock` may lose it.
     func set(_ kind: Kind) throws(StoreError) -> Bool { try set(kind, region: region) }
 
     /// Sets the times of the file to now, to notify programs that watch the file.
@@ -90,19 +88,14 @@ final class LockFile: Sendable {
     /// Always false if the system cannot lock bytes separately.
     var isWaitedFor: Bool { isLocked(.waiting, against: croost_lock_shared) }
 
-    /// Whether another handle has a lock on `region` that conflicts with `lock`.
     private func isLocked(_ region: Region, against lock: croost_lock) -> Bool {
         var found: Int64 = 0
         return croost_find_lock(file.descriptor, Int64(region.rawValue), 1, lock, &found) == 0 && found > 0
     }
 
-    /// Whether another handle has announced that it reads the store's file without the companion
-    /// files.
     var isFileReadAlone: Bool { isLocked(.fileReader, against: croost_lock_exclusive) }
 
     /// Announces that this handle reads the store's file without the companion files.
-    ///
-    /// The announcement ends when the handle is closed.
     func readFileAlone() {
         guard croost_locks_have_regions() != 0 else { return }
         // A failure is harmless, because the reader detects a change of the file.
@@ -111,8 +104,7 @@ final class LockFile: Sendable {
 
     /// Whether another handle has found the store sound and is still open.
     ///
-    /// Always true if the system cannot lock bytes separately, because such a system cannot record
-    /// a confirmation.
+    /// Always true if the system cannot lock bytes separately.
     var isConfirmed: Bool {
         croost_locks_have_regions() == 0 || isLocked(.confirmed, against: croost_lock_exclusive)
     }
@@ -125,14 +117,13 @@ final class LockFile: Sendable {
 
     /// Announces to later openers of the store that this handle waits for exclusive use.
     ///
-    /// Does nothing if another handle has already announced that it waits.
+    /// Does nothing if another handle has already made this announcement.
     func startWaiting() {
         guard croost_locks_have_regions() != 0 else { return }
         // After a failure, the caller waits without an announcement.
         _ = try? set(.exclusive, region: .waiting)
     }
 
-    /// Withdraws the announcement of ``startWaiting()``.
     func stopWaiting() {
         guard croost_locks_have_regions() != 0 else { return }
         _ = croost_set_lock(file.descriptor, Region.waiting.rawValue, croost_lock_none)
@@ -151,9 +142,7 @@ final class LockFile: Sendable {
         return true
     }
 
-    /// Removes the file if it is empty.
-    ///
-    /// A file with content is not a lock file, but a user's file with the same name.
+    /// Removes the file if it is empty; a file with content is a user's file.
     ///
     /// The caller must hold the exclusive lock, so that the open file is the file at the path.
     func removeIfEmpty() throws(StoreError) {
@@ -189,7 +178,6 @@ final class LockFile: Sendable {
 }
 
 extension Region {
-    /// The suffix, after the store's path, of the lock file that contains this region.
     var suffix: String {
         // If the system cannot lock bytes separately, these regions need their own files.
         if self == .store || croost_locks_have_regions() != 0 { return StoreLock.suffix }

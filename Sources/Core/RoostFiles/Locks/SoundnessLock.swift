@@ -7,8 +7,6 @@ package import RoostCore
 /// ``StoreLock`` while you hold this lock.
 package final class SoundnessLock: Sendable {
     /// Whether this opener is the first and must examine the store.
-    ///
-    /// If so, other openers wait until this opener calls ``confirm()`` or releases the lock.
     package let isExamining: Bool
     private let file: Mutex<LockFile?>
     private let storePath: String
@@ -21,13 +19,11 @@ package final class SoundnessLock: Sendable {
 
     /// Joins the openers of the store at `path` after the first opener has found the store sound.
     ///
-    /// Calls `examine` if this opener is the first. Otherwise waits until the first opener is done.
+    /// Calls `examine` if this opener is the first. If `examine` throws, the next opener examines
+    /// the store again. Every writer must join before it writes, so that the store does not change
+    /// during `examine`.
     ///
-    /// Every writer must join before it writes, so that the store does not change during `examine`.
-    /// If `examine` throws, the next opener examines the store again.
-    ///
-    /// - Throws: The errors of `examine`; `busy` if another opener's examination takes longer than
-    ///   `timeoutSeconds`; the errors of ``StoreLock``.
+    /// - Throws: The errors of `examine` and ``join(forStoreAt:timeoutSeconds:)``.
     package static func enter(
         forStoreAt path: String, timeoutSeconds: Double, examine: () throws(StoreError) -> Void
     ) throws(StoreError) -> SoundnessLock {
@@ -42,14 +38,9 @@ package final class SoundnessLock: Sendable {
     /// Joins the openers of the store at `path` after the first opener has found the store sound,
     /// or becomes the first opener.
     ///
-    /// If ``isExamining`` is true, this opener is the first and must examine the store. Call
-    /// ``confirm()`` if the store is sound. If not, release the lock; the next opener then examines
-    /// the store.
+    /// If ``isExamining`` is true, examine the store. Call ``confirm()`` if the store is sound. If
+    /// not, release the lock; the next opener then examines the store.
     ///
-    /// - Parameters:
-    ///   - path: The store's path.
-    ///   - timeoutSeconds: How long to wait for another opener's examination.
-    /// - Returns: The lock, held.
     /// - Throws: `busy` if another opener's examination takes longer than `timeoutSeconds`; the
     ///   errors of ``StoreLock``.
     package static func join(forStoreAt path: String, timeoutSeconds: Double) throws(StoreError) -> SoundnessLock {
@@ -90,11 +81,8 @@ package final class SoundnessLock: Sendable {
     }
 
     private static func busy(_ path: String) -> StoreError {
-        StoreError(.busy, "'\(path)' is being examined by another process or store; try again later")
+        StoreError(.busy, "'\(path)' is being examined elsewhere, in this process or another; try again later")
     }
 
-    /// Releases the lock.
-    ///
-    /// Further calls do nothing.
     package func release() { file.withLock { $0 = nil } }
 }

@@ -16,25 +16,22 @@ public final class StoreLock: Sendable {
         case exclusive
     }
 
-    /// The suffix that is appended to the store's path for the lock file.
     package static let suffix = ".lock"
 
-    /// Returns the path of the lock file of a store.
     package static func path(forStoreAt path: String) -> String { StoreFile.resolvingLink(path) + suffix }
 
     private struct State {
-        /// The lock file; nil after the lock was released.
         var file: LockFile?
         var mode: Mode
     }
     private let state: Mutex<State>
     private let storePath: String
-    /// The identity of the lock file, which is the key in `heldCounts`.
+    /// The identity of the lock file.
     private let identity: FileIdentity
 
     /// The number of locks that this process holds on each lock file.
     private static let heldCounts = Mutex<[FileIdentity: Int]>([:])
-    /// The maximum time, in seconds, that an opener yields to a request for exclusive use.
+    /// The maximum time that an opener yields to a request for exclusive use.
     private static let yieldSeconds = 5.0
     /// The same maximum for an opener whose process already has the store open.
     private static let nestedYieldSeconds = 0.2
@@ -52,16 +49,15 @@ public final class StoreLock: Sendable {
     ///
     /// Creates the lock file if it is missing.
     ///
-    /// A request for a shared lock yields to an exclusive request that is already waiting, for at
-    /// most five seconds within its own timeout. If its process already shares the lock, it yields
-    /// for only 0.2 seconds, because the exclusive request may be waiting for that process.
+    /// A shared request yields to a waiting exclusive request for at most five seconds of its
+    /// timeout. If this process already shares the lock, the limit is 0.2 seconds, because the
+    /// exclusive request may be waiting for this process.
     ///
     /// - Parameters:
     ///   - path: The store's path.
     ///   - mode: Whether other holders may share the lock.
     ///   - timeoutSeconds: How long to wait until other holders release the lock; 0 tries once.
-    ///   - isCancelled: Called while waiting. If it returns true, the wait ends, as on cancellation
-    ///     of the task.
+    ///   - isCancelled: Called while waiting. True ends the wait, as cancellation of the task does.
     /// - Returns: The lock, held.
     /// - Throws: `busy`, naming the file, after the timeout; `cancelled`; `missingDirectory`;
     ///   `permissionDenied`, also for a directory in which every user may replace files;
@@ -90,7 +86,6 @@ public final class StoreLock: Sendable {
         }
     }
 
-    /// Waits, within limits, while another opener waits for exclusive use.
     private static func letOthersGoFirst(_ file: LockFile, timeout: Timeout) throws(StoreError) {
         guard timeout.secondsLeft > 0, file.isWaitedFor else { return }
         let isHeld = try file.currentIdentity.map { identity in heldCounts.withLock { $0[identity] != nil } } ?? false
@@ -103,8 +98,8 @@ public final class StoreLock: Sendable {
     ///
     /// Returns nil if this user cannot create or open the lock file, or if the disk is full.
     ///
-    /// No lock is needed on read-only media, where no process can change the store. Elsewhere, a
-    /// reader without a lock must check whether the file has changed.
+    /// On read-only media, no lock is needed. Elsewhere, a reader without a lock must check whether
+    /// the file has changed.
     public static func acquireForReading(storeAt path: String, timeoutSeconds: Double) throws(StoreError) -> StoreLock?
     {
         do throws(StoreError) {
@@ -143,8 +138,7 @@ public final class StoreLock: Sendable {
         throw timeout.failure(Self.busy(storePath, mode: mode))
     }
 
-    /// Whether another holder of the lock reads the store's file without the log beside it; see
-    /// ``readFileAlone()``.
+    /// Whether another holder of the lock has called ``readFileAlone()``.
     package var isFileReadAlone: Bool { state.withLock { $0.file?.isFileReadAlone ?? false } }
 
     /// Announces that this holder reads the store's file without the log beside it.
@@ -167,7 +161,7 @@ public final class StoreLock: Sendable {
 
     /// Removes the lock file of a store that no longer exists, and releases the lock.
     ///
-    /// A file that is not empty is not a lock file and is not removed.
+    /// A file that is not empty is kept.
     ///
     /// - Throws: `invalidRequest` unless the lock is held exclusively.
     package func releaseRemovingFile() throws(StoreError) {
@@ -191,14 +185,10 @@ public final class StoreLock: Sendable {
 }
 
 extension StoreLock: CommitSignal {
-    /// The path of the lock file.
     package var path: String { Self.path(forStoreAt: storePath) }
-    /// The identity of the lock file, which is the same for all openers of the store.
+    /// The identity of the lock file, the same for all openers of the store.
     package var id: CommitSignalID { CommitSignalID(device: identity.device, inode: identity.inode) }
 
-    /// Sets the times of the lock file to now.
-    ///
-    /// Does nothing after ``release()``.
     package func raise() { state.withLock { $0.file?.touch() } }
 }
 

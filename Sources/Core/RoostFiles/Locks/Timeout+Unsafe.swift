@@ -9,45 +9,35 @@ package struct Timeout {
     private var stepMicroseconds: Int = 500
     private let isStopped: (() -> Bool)?
 
-    /// Starts a timeout of `seconds`.
-    ///
-    /// - Parameters:
-    ///   - seconds: The maximum time to wait.
-    ///   - isCancelled: Called before each sleep. If it returns true, the wait ends.
+    /// Starts a timeout; the wait ends early if `isCancelled` returns true.
     package init(seconds: Double, isCancelled: (() -> Bool)? = nil) {
-        // NaN and times over one year become one year.
+        // At most one year.
         let bounded = seconds.isNaN ? 31_536_000 : min(max(seconds, 0), 31_536_000)
         deadline = .now + .seconds(bounded)
         isStopped = isCancelled
     }
 
-    /// The remaining time in seconds; 0 after the timeout.
     package var secondsLeft: Double {
         let left = ContinuousClock.now.duration(to: deadline).components
         return max(0, Double(left.seconds) + Double(left.attoseconds) / 1e18)
     }
 
-    /// Whether the wait was cancelled.
     package var isCancelled: Bool { Task.isCancelled || isStopped?() ?? false }
 
-    /// Sleeps until the next attempt.
-    ///
-    /// Returns true after sleeping. Returns false at once after the timeout, or if the wait was
-    /// cancelled.
+    /// Sleeps until the next attempt; returns false at once after the timeout or a cancellation.
     package mutating func wait() -> Bool {
         let left = secondsLeft
         guard left > 0, !isCancelled else { return false }
         let leftMicroseconds = Int(min(left, 1) * 1_000_000)
         let sleep = min(stepMicroseconds, leftMicroseconds + 1)
         var time = timespec(tv_sec: 0, tv_nsec: min(sleep, 999_999) * 1_000)
-        // A signal may end the sleep early. This is harmless, because each call reads the clock.
+        // A signal may end the sleep early, which is harmless.
         _ = nanosleep(&time, nil)
         stepMicroseconds = min(stepMicroseconds * 2, 50_000)
         return true
     }
 
-    /// Returns the error for a wait that has ended: an error of code `cancelled` if the wait was
-    /// cancelled, otherwise the given error.
+    /// Returns the error `cancelled` if the wait was cancelled, otherwise the given error.
     package func failure(_ busy: StoreError) -> StoreError {
         guard isCancelled else { return busy }
         return StoreError(

@@ -3,8 +3,8 @@ public import RoostCore
 /// A lock that at most one writer in all processes holds, for the length of a transaction.
 ///
 /// Use this lock if a store's library has no writer lock, or one without a timeout. The lock is on
-/// the second byte of the file that ``StoreLock`` uses, but does not conflict with the
-/// ``StoreLock``. If the system cannot lock bytes separately, the lock is on `<store>.writer.lock`.
+/// the second byte of the ``StoreLock``'s file, but does not conflict with the ``StoreLock``. If
+/// the system cannot lock bytes separately, the lock is on `<store>.writer.lock`.
 public final class WriterLock: Sendable {
     private struct State {
         var file: LockFile?

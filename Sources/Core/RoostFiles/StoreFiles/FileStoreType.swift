@@ -2,8 +2,8 @@ public import RoostCore
 
 /// A store type that keeps each store in one file, with companion files while the store is open.
 ///
-/// The protocol locks, replaces and destroys stores. It builds a new store under a temporary name
-/// and then publishes the store. A conforming type adds the format-specific steps:
+/// The protocol creates, locks, replaces and destroys stores. A conforming type adds the
+/// format-specific steps:
 ///
 /// ```swift
 /// extension NotesStoreType: FileStoreType {
@@ -28,12 +28,11 @@ public protocol FileStoreType: PersistentStoreType {
     /// Creates an empty store in a new file and opens it.
     ///
     /// The path is temporary and unknown to other programs, so a partial file after a crash is
-    /// harmless. The caller may hold a shared ``StoreLock`` of the file, so an implementation that
-    /// locks the file must not request an exclusive lock.
+    /// harmless. The caller may hold a shared ``StoreLock`` of the file, so the implementation must
+    /// not request an exclusive one.
     ///
     /// - Parameters:
-    ///   - location: The location of the store. The type creates the file, and refuses an existing
-    ///     file.
+    ///   - location: The location of the file to create. An existing file must be refused.
     ///   - model: The model of the store.
     ///   - options: The options for creating the store; `StoreOptions.isUnpublished` is true.
     /// - Returns: The store, open.
@@ -111,8 +110,6 @@ extension FileStoreType {
         try requireValid(options)
         if options.isUnpublished { return try createUnpublished(location, model: model, options: options) }
         try StoreFile.requireAbsent(at: location.path)
-        // A log without its store may contain commits, which only the owner of the log may discard.
-        // A library would treat such a log as the new store's log and overwrite it.
         try StoreFile.requireNoCompanions(of: location.path, types: [self])
         try StoreFile.refuseNetworkFileSystem(at: location.path)
         // This lock is shared, because the store's own code locks the file too.
@@ -161,8 +158,7 @@ extension FileStoreType {
         guard try hasStore(at: target) else { return }
         let lock = try StoreLock.acquire(forStoreAt: target, mode: .exclusive, timeoutSeconds: 0)
         defer { lock.release() }
-        // Check again under the lock, because another process may have removed or replaced the
-        // store since the first check.
+        // Check again, because another process may have removed or replaced the store.
         guard try hasStore(at: target) else { return try lock.releaseRemovingFile() }
         try requireOwnCompanions(besideStoreAt: target, isKept: false)
         // Remove the companions first, so that no log remains for a later store at the same path.
@@ -179,7 +175,7 @@ extension FileStoreType {
     ///
     /// - Parameters:
     ///   - destination: The new path of the store.
-    ///   - source: The store to rename, which afterwards no longer exists at this path.
+    ///   - source: The store to rename.
     ///   - overwriting: Whether an existing store at `destination` may be replaced.
     /// - Throws: `notFound`; `invalidRequest` if both paths refer to the same file; `busy` if the
     ///   ``StoreLock`` of one of the stores is held elsewhere; `alreadyExists`, also if another
@@ -193,8 +189,7 @@ extension FileStoreType {
         guard !StoreFile.sameFile(origin, target) else {
             throw StoreError(.invalidRequest, "'\(target)' cannot be replaced with itself.")
         }
-        // Check before locking, so that no lock file is created beside another program's file. The
-        // check is repeated under the locks.
+        // Check before locking, so that no lock file is created beside another program's file.
         _ = try requireMovable(from: origin, to: target, overwriting: overwriting)
         let originLock = try StoreLock.acquire(forStoreAt: origin, mode: .exclusive, timeoutSeconds: 0)
         defer { originLock.release() }
@@ -219,9 +214,7 @@ extension FileStoreType {
         try StoreFile.publish(origin, as: target, overwriting: overwriting)
     }
 
-    /// Checks that the store at `origin` exists and can be renamed to `target`.
-    ///
-    /// - Returns: Whether a store at `target` is replaced.
+    /// Checks that the store at `origin` can be renamed; returns whether it replaces a store.
     private func requireMovable(
         from origin: String, to target: String, overwriting: Bool
     ) throws(StoreError) -> Bool {
@@ -229,7 +222,6 @@ extension FileStoreType {
             throw StoreError(.notFound, "'\(origin)' was removed by another program; nothing was replaced.")
         }
         if overwriting, try hasStore(at: target) { return true }
-        // A dangling symbolic link is also refused.
         try StoreFile.requireAbsent(at: target)
         try StoreFile.requireNoCompanions(of: target, types: [self])
         return false
@@ -257,15 +249,11 @@ extension FileStoreType {
 extension StoreFile {
     /// Builds a file under a temporary name and renames it to `path`, atomically and durably.
     ///
-    /// - Parameters:
-    ///   - path: The final path.
-    ///   - companions: The suffixes of companion files to remove after an error.
-    ///   - mode: The mode of the lock on the temporary file.
-    ///     ``sweepTemporarySiblings(of:companions:)`` does not remove locked files.
-    ///   - overwriting: Whether an existing file at `path` may be replaced.
-    ///   - fill: Creates the file at the given path, and flushes it.
+    /// `fill` creates and flushes the file at the given path. A lock of the given mode protects the
+    /// temporary file from ``sweepTemporarySiblings(of:companions:)``.
+    ///
     /// - Throws: The errors of `fill` and of ``publish(_:as:overwriting:)``. After an error the
-    ///   temporary file is removed.
+    ///   temporary file and its `companions` are removed.
     static func build(
         _ path: String, companions: [String] = [], lock mode: StoreLock.Mode, overwriting: Bool = false,
         fill: (String) throws(StoreError) -> Void
@@ -276,7 +264,7 @@ extension StoreFile {
             try fill(temporary)
             try publish(temporary, as: path, overwriting: overwriting)
         } catch {
-            // Errors of the removal are ignored, because the next sweep removes the files.
+            // The next sweep removes files that remain.
             for suffix in companions + [""] { try? remove(temporary + suffix) }
             if mode == .exclusive {
                 try? lock.releaseRemovingFile()

@@ -71,8 +71,8 @@ extension NameLockingStoreType {
         var unpublished = options
         unpublished.isUnpublished = true
         return try createLocked(location, options: unpublished) { (path) throws(StoreError) in
-            // This call is outside the `do` block. If it fails, a file at the path may belong to
-            // another program and must not be removed.
+            // If this call fails, a file at the path may belong to another program and must not be
+            // removed.
             try StoreFile.createExclusive(at: path)
             do throws(StoreError) {
                 try writeEmptyStore(at: path, model: model, options: unpublished)
@@ -93,7 +93,6 @@ extension NameLockingStoreType {
         try writeEmptyStore(at: path, model: model, options: unpublished)
     }
 
-    /// Creates a store with `make` while its path is locked, and opens it under the same lock.
     private func createLocked(
         _ location: StoreLocation, options: StoreOptions, _ make: (String) throws(StoreError) -> Void
     ) throws(StoreError) -> any PersistentStore {

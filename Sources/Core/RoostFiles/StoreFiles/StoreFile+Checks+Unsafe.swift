@@ -26,7 +26,7 @@ extension StoreFile {
         }
     }
 
-    /// Checks that nothing exists at `path`, not even a dangling link, and that its directory
+    /// Checks that nothing exists at `path`, not even a dangling link, and that the directory
     /// exists and is writable.
     ///
     /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `readOnly`.
@@ -50,32 +50,30 @@ extension StoreFile {
         }
     }
 
-    /// Whether this user may create files in the directory of `path`.
     package static func canMakeFiles(beside path: String) -> Bool {
         retrying({ faccessat(AT_FDCWD, directory(of: resolvingLink(path)), W_OK | X_OK, AT_EACCESS) }) == 0
     }
 
     /// Checks that a replacement of the file at `path` can have the same owner.
     ///
-    /// - Throws: `permissionDenied` if the file belongs to another user and this user is not the
-    ///   superuser; `notFound`, `missingDirectory`.
+    /// - Throws: `permissionDenied`, `notFound`, `missingDirectory`.
     package static func requireKeepingOwner(at path: String) throws(StoreError) {
         let (user, owner) = (geteuid(), try status(of: path).owner)
         guard user == 0 || user == owner else {
             throw StoreError(
                 .permissionDenied,
-                "'\(path)' belongs to another user; only that user or the superuser can keep its owner")
+                "'\(path)' belongs to another user and cannot be replaced without changing its owner; run this as that user or as the superuser"
+            )
         }
     }
 
-    /// Returns the first `count` bytes of a regular file, fewer if the file is shorter; nil if the
-    /// file is not a readable regular file.
+    /// Returns the first `count` bytes of a readable regular file, fewer if the file is shorter;
+    /// otherwise nil.
     ///
     /// Never blocks. If ``HeldFiles`` contains the file, this process keeps its POSIX locks on the
     /// file.
     public static func read(prefix count: Int, of path: String) -> [UInt8]? {
-        // Opening a device can have side effects, so the kind is checked before opening. The kind
-        // is checked again after opening, in case the file was replaced.
+        // Check the kind before opening, because opening a device can have side effects.
         guard count >= 0, case .success(let before) = FileStatus.of(path, followingLinks: true), before.isRegular else {
             return nil
         }
@@ -86,7 +84,7 @@ extension StoreFile {
             try file.close()
             return bytes
         } catch {
-            // An unreadable file is not recognized. Opening it as a store reports the error.
+            // Opening the file as a store reports the error.
             return nil
         }
     }
@@ -145,9 +143,7 @@ extension StoreFile {
         }
     }
 
-    /// Returns the name of the network file system with the given type number; nil for a local one.
-    ///
-    /// statfs(2) defines the type numbers.
+    /// Returns the name of a network file system by its type number in statfs(2); otherwise nil.
     static func networkFileSystem(type: UInt64) -> String? {
         #if os(Linux) || os(Android)
             switch type {
@@ -171,7 +167,7 @@ extension StoreFile {
         #endif
     }
 
-    /// Whether a file, a directory or a symbolic link, even a dangling one, exists at `path`.
+    /// Whether anything exists at `path`, even a dangling link.
     ///
     /// False if this user may not search the directory.
     package static func hasEntry(at path: String) -> Bool {
@@ -200,8 +196,7 @@ extension StoreFile {
         return String(cString: target)
     }
 
-    /// Returns the result of ``resolvingLink(_:)`` as an absolute path, which stays valid after the
-    /// process changes its working directory.
+    /// Returns the result of ``resolvingLink(_:)`` as an absolute path.
     ///
     /// The result stays relative if the working directory no longer exists.
     package static func absolutePath(_ path: String) -> String {
@@ -218,9 +213,6 @@ extension StoreFile {
         return status.isDirectory
     }
 
-    /// Returns the status of the file at `path`.
-    ///
-    /// Follows symbolic links. Throws `notFound` for a dangling link.
     static func status(of path: String) throws(StoreError) -> FileStatus {
         switch FileStatus.of(path, followingLinks: true) {
         case .success(let status): return status

@@ -31,7 +31,6 @@ public struct CompanionFile {
     }
 }
 
-/// Functions for companion files: logs, journals and locks, at the store's path plus a suffix.
 extension StoreFile {
     /// Checks that no existing file could be mistaken for a companion of a new store at `path`.
     ///
@@ -40,12 +39,9 @@ extension StoreFile {
     /// bytes to 1 MiB that contain only zeros, and files that ``FileStoreType/isExpendable(_:)``
     /// accepts.
     ///
-    /// Call this method only if no store exists, because it reads the files without a lock.
+    /// Call this method only if no store exists, because it reads the files without a lock. With
+    /// `includesLock`, the lock file must be empty or missing.
     ///
-    /// - Parameters:
-    ///   - path: The path of the new store, where nothing exists.
-    ///   - types: The possible types of a store at that path.
-    ///   - includesLock: Whether the lock file is also checked. If it exists, it must be empty.
     /// - Throws: `alreadyExists`, naming the file.
     package static func requireNoCompanions(
         of path: String, types: [any PersistentStoreType], includesLock: Bool = false
@@ -59,7 +55,7 @@ extension StoreFile {
                 : " (it may hold the last commits of a store that was moved, and then belongs beside that store)"
             throw StoreError(
                 .alreadyExists,
-                "'\(target)\(suffix)' exists, and a new store '\(target)' would use it as its own\(what); move it away, remove it if it is not needed, or choose another path"
+                "'\(target)\(suffix)' exists, and a new store '\(target)' would use that file\(what); move the file away, remove it if it is not needed, or choose another path"
             )
         }
     }
@@ -67,19 +63,15 @@ extension StoreFile {
     /// Checks that the companion files of a store are not files of another kind.
     ///
     /// A library writes to companions, follows symbolic links, and waits for pipes. So call this
-    /// method before passing the store's path to a library, and before removing companions. The
-    /// checks:
-    ///
-    /// - Every companion is a regular file with one name, or does not exist.
-    /// - A companion that is not empty has a format that ``FileStoreType/canBeCompanion(_:)``
-    ///   accepts.
+    /// method before passing the store's path to a library, and before removing companions. Every
+    /// companion must be missing, or a regular file with one name: an empty file, or a file that
+    /// ``FileStoreType/canBeCompanion(_:)`` accepts.
     ///
     /// ``FileStoreType/requireOwnCompanions(besideStoreAt:isKept:)`` checks whether a log or a
     /// journal belongs to this store.
     ///
-    /// This method opens and closes the files. Closing a file drops the POSIX locks that this
-    /// process has on the file. So call this method only if this process does not have the store
-    /// open.
+    /// Call this method only if this process does not have the store open, because reading a
+    /// companion drops the POSIX locks of this process on that file.
     ///
     /// - Parameters:
     ///   - path: The path of the store's file. Not a symbolic link.
@@ -100,11 +92,8 @@ extension StoreFile {
 
     /// Checks that each companion is a regular file with one name, or does not exist.
     ///
-    /// Opens no files.
+    /// Opens no files. `path` must not be a symbolic link.
     ///
-    /// - Parameters:
-    ///   - suffixes: The suffixes of the companions.
-    ///   - path: The path of the store's file. Not a symbolic link.
     /// - Throws: `notAStore`, naming the file.
     package static func requirePlainCompanions(_ suffixes: [String], ofStoreAt path: String) throws(StoreError) {
         for suffix in suffixes { _ = try plainCompanion(suffix, ofStoreAt: path) }
@@ -130,8 +119,6 @@ extension StoreFile {
     }
 
     /// Whether the file at `path` is empty or does not exist.
-    ///
-    /// - Throws: The errors of ``byteCount(at:)``, except `notFound`.
     package static func isEmpty(_ path: String) throws(StoreError) -> Bool {
         do throws(StoreError) { return try byteCount(at: path) == 0 } catch {
             guard error.code == .notFound else { throw error }
@@ -144,9 +131,6 @@ extension StoreFile {
     ///
     /// The caller must hold the ``StoreLock`` of `path` exclusively.
     ///
-    /// - Parameters:
-    ///   - path: The path of the new store, where nothing exists.
-    ///   - type: The type of the new store.
     /// - Throws: The errors of ``requireNoCompanions(of:types:includesLock:)``, before any file is
     ///   removed; the errors of ``remove(_:)``.
     static func removeLeftovers(of path: String, type: any PersistentStoreType) throws(StoreError) {
@@ -154,9 +138,7 @@ extension StoreFile {
         for suffix in type.companionSuffixes { try remove(resolvingLink(path) + suffix) }
     }
 
-    /// Removes the companions of the store at `path`.
-    ///
-    /// The removal is durable on return, so a later crash cannot restore a companion.
+    /// Removes the companions of the store at `path`, durably.
     ///
     /// The caller must hold the ``StoreLock`` of `path` exclusively.
     ///
@@ -172,10 +154,8 @@ extension StoreFile {
         if isChanged { try syncDirectory(of: path) }
     }
 
-    /// The maximum number of bytes of a companion to examine.
     private static let examinedByteCount = 1 << 20
 
-    /// Returns the suffixes of the companions of the given types, without duplicates.
     private static func companionSuffixes(of types: [any PersistentStoreType]) -> [String] {
         var known: Set<String> = []
         return types.flatMap(\.companionSuffixes).filter { known.insert($0).inserted }

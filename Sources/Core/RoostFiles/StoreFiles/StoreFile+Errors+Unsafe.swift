@@ -1,15 +1,12 @@
 package import RoostCore
 internal import RoostSystem
 
-/// An error of a system call: an `errno` value.
+/// An `errno` value as an error.
 package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The `errno` value.
     package let code: Int32
 
-    /// Creates an error.
     package init(code: Int32) { self.code = code }
 
-    /// The system's message and the number.
     package var description: String {
         // SAFETY: strerror never returns null, and its text is constant for the values that system
         // calls set.
@@ -21,12 +18,8 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
 extension StoreFile {
     /// Returns the store error for an `errno` value.
     ///
-    /// - Parameters:
-    ///   - code: The `errno` value of the failed call.
-    ///   - what: The failed operation, such as "cannot be opened". The message is `'path' cannot be
-    ///     opened: …`.
-    ///   - path: The file.
-    /// - Returns: The error to throw.
+    /// `what` is the failed operation. For "cannot be opened", the message is `'path' cannot be
+    /// opened: …`.
     package static func error(errno code: Int32, what: String, path: String) -> StoreError {
         let system = SystemError(code: code)
         func error(_ code: StoreError.Code, remedy: String = "") -> StoreError {
@@ -36,7 +29,6 @@ extension StoreFile {
         }
         switch code {
         case ENOENT:
-            // Report a missing directory instead of a missing file.
             if !isDirectory(at: directory(of: path)) {
                 return error(.missingDirectory, remedy: "its directory does not exist; create it first")
             }

@@ -5,20 +5,18 @@ public import RoostCore
 /// Locks, logs and journals belong to a name, not to a file. If two programs write one file under
 /// two names, neither sees the other's locks, and each overwrites the other's commits.
 extension StoreFile {
-    /// Checks that the file of a store that is being opened has no other name.
+    /// Checks, before a store is opened, that its file has no other name.
     ///
-    /// First removes unused names that remain from an interrupted replacement.
-    ///
-    /// The caller must hold the ``StoreLock`` of `path`, so that no replacement is in progress.
-    /// Only a reader that cannot lock the store needs no lock.
+    /// First removes unused names that remain from an interrupted replacement. The caller must hold
+    /// the ``StoreLock`` of `path`, so that no replacement is in progress. Only a reader that
+    /// cannot lock the store needs no lock.
     ///
     /// - Parameters:
     ///   - path: The path of the store.
     ///   - forWriting: Whether the store will be written or replaced.
     ///   - acceptsLinks: Whether a reader accepts other names; see `StoreOptions.acceptsLinks`.
-    ///     Has no effect on writers.
-    ///   - companions: The suffixes of the companion files to remove together with an unused name,
-    ///     such as `RoostCore.PersistentStoreType.companionSuffixes`.
+    ///   - companions: The suffixes of companion files to remove with an unused name, such as
+    ///     `RoostCore.PersistentStoreType.companionSuffixes`.
     /// - Returns: Whether the file has other names, apart from the remains of an interrupted
     ///   replacement. True only for a reader with `acceptsLinks`; another program may then change
     ///   the file at any time.
@@ -39,8 +37,6 @@ extension StoreFile {
 
     /// Checks that the file at `path` has no other name that prevents replacing the file.
     ///
-    /// Changes nothing.
-    ///
     /// - Throws: `hasOtherNames` unless all other names remain from an interrupted replacement;
     ///   `notFound`, `missingDirectory`, `permissionDenied`.
     package static func requireReplaceableName(at path: String) throws(StoreError) {
@@ -58,26 +54,19 @@ extension StoreFile {
         return directory(of: name) == directory(of: target) && temporarySibling(named: entry, of: target) == entry
     }
 
-    /// Returns the error for a store whose file has other names.
-    ///
-    /// - Parameters:
-    ///   - path: The path of the store.
-    ///   - found: The identity of its file.
-    /// - Returns: An error of code `hasOtherNames` that lists up to three other names in the same
-    ///   directory.
+    /// Returns a `hasOtherNames` error that lists up to three other names in the same directory.
     package static func hasOtherNames(_ path: String, _ found: FileIdentity) -> StoreError {
         let count = found.linkCount - 1
         let names = otherNames(of: resolvingLink(path), identity: found).prefix(3).map { "'\($0)'" }
         let list = names.isEmpty ? "in another directory" : names.joined(separator: ", ")
         return StoreError(
             .hasOtherNames,
-            "'\(path)' has \(count == 1 ? "another name" : "\(count) other names") (hard links): \(list). Each name has its own lock and log, so commits would be lost. Remove the other names, or put a copy of the file in its place; to read it as it is, use --accept-links (acceptsLinks)."
+            "'\(path)' has \(count == 1 ? "another name" : "\(count) other names") (hard links): \(list). Each name has its own lock and log, so commits would be lost. Remove the other names, or replace '\(path)' with a copy of the file; to only read the file, use --accept-links (acceptsLinks)."
         )
     }
 
-    /// Returns the other names of a file in the directory of `target`.
-    ///
-    /// `target` must not be a symbolic link.
+    /// Returns the other names of a file in the directory of `target`, which is not a symbolic
+    /// link.
     private static func otherNames(of target: String, identity: FileIdentity) -> [String] {
         let (directory, name) = (directory(of: target), name(of: target))
         return (entries(of: directory) ?? []).filter { entry in
@@ -88,19 +77,18 @@ extension StoreFile {
         }.sorted()
     }
 
-    /// Whether `entry` has the form of a name that replacing the store `target` adds to the store's
-    /// file.
+    /// Whether `entry` has the form of a name that a replacement of the store `target` creates.
     private static func isReplacementName(_ entry: String, of target: String) -> Bool {
         if temporarySibling(named: entry, of: target) == entry || isBackup(entry, of: target) { return true }
-        // If the target is a backup, its file may still have a temporary name that was created for
-        // the original store.
+        // If the target is a backup, its file may still have a temporary name of the original
+        // store.
         guard let original = original(ofBackup: target) else { return false }
         return temporarySibling(named: entry, of: original) == entry
     }
 
-    /// Removes the extra names of a store's file that remain from an interrupted replacement.
+    /// Removes names that remain from an interrupted replacement.
     ///
-    /// - Returns: The number of such names that could not be removed.
+    /// Returns the number of such names that could not be removed.
     private static func removeReplacementNames(ofStoreAt path: String, companions: [String]) -> Int {
         let target = resolvingLink(path)
         let directory = directory(of: target)
@@ -110,8 +98,8 @@ extension StoreFile {
         }
         for name in names() {
             let file = "\(directory)/\(name)"
-            // A temporary name is removed only if its lock is free, because it may be in use. A
-            // backup name has no lock of its own.
+            // A temporary name may be in use, so it is removed only if its lock is free. A backup
+            // name has no lock of its own.
             if isBackup(name, of: target) {
                 try? remove(file)
             } else {

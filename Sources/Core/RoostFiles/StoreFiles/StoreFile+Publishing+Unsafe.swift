@@ -26,8 +26,6 @@ extension StoreFile {
     /// that a library maps and writes, because writing to a mapped page without disk space would
     /// kill the process. Does not follow a symbolic link. Drops the POSIX locks that this process
     /// has on the file. After an error, a newly created file is removed.
-    ///
-    /// - Throws: `noSpace`, `permissionDenied`, `readOnly`, `notAStore`, `missingDirectory`.
     package static func allocate(_ byteCount: Int, at path: String) throws(StoreError) {
         var isNew = false
         do throws(SystemError) {
@@ -36,8 +34,8 @@ extension StoreFile {
                 file = try OpenFile(path, flags: O_RDWR | O_CREAT | O_EXCL)
                 isNew = true
             } catch  where error.code == EEXIST {
-                // O_CREAT is needed, because another process may have removed the file since the
-                // first attempt.
+                // Another process may have removed the file since the first attempt, so O_CREAT is
+                // needed.
                 file = try OpenFile(path, flags: O_RDWR | O_CREAT)
             }
             guard try file.status.isRegular else { throw SystemError(code: ENXIO) }
@@ -45,7 +43,6 @@ extension StoreFile {
             guard code == 0 else { throw SystemError(code: code) }
             try file.close()
         } catch {
-            // Report the first error, not an error of the removal.
             if isNew { try? remove(path) }
             throw self.error(errno: error.code, what: "cannot be allocated", path: path)
         }
@@ -64,7 +61,7 @@ extension StoreFile {
         }
     }
 
-    /// Flushes the directory of `path`, which makes the directory's entries durable.
+    /// Flushes the directory of `path`, which makes its entries durable.
     package static func syncDirectory(of path: String) throws(StoreError) {
         let directory = directory(of: resolvingLink(path))
         do throws(SystemError) {
@@ -79,17 +76,15 @@ extension StoreFile {
 
     /// Renames a finished file to `path`, atomically and durably.
     ///
-    /// At any instant `path` refers to either the old or the new file.
-    ///
-    /// The temporary file must have been flushed, and must be in the directory of `path`. If it
-    /// replaces a file, it gets that file's permissions; see `takePermissions(for:from:)`. The
-    /// temporary file's lock file is removed.
+    /// At any instant, `path` refers to either the old or the new file. The temporary file must
+    /// have been flushed, and must be in the directory of `path`. If it replaces a file, it gets
+    /// that file's permissions; see `takePermissions(for:from:)`. The temporary file's lock file is
+    /// removed.
     ///
     /// - Parameters:
-    ///   - temporary: The path of the finished file, which afterwards no longer exists at this
-    ///     path.
+    ///   - temporary: The path of the finished file.
     ///   - path: The final path.
-    ///   - overwriting: Whether an existing file at `path` may be replaced.
+    ///   - overwriting: Whether an existing file may be replaced.
     /// - Throws: `alreadyExists`; `notAStore` if `path` is not a file; `permissionDenied`;
     ///   `ioFailure`. If the directory cannot be flushed, the new file exists at `path` but may not
     ///   be durable. After any other error nothing has changed.
@@ -107,20 +102,16 @@ extension StoreFile {
             try renameExclusively(temporary, target: target)
         }
         try syncDirectory(of: target)
-        // The file is already published, so an error here is ignored. The next sweep removes a lock
-        // file that remains.
+        // The file is already published, so an error is ignored. The next sweep removes a remaining
+        // lock file.
         try? remove(StoreLock.path(forStoreAt: temporary))
     }
 
     /// Adds a second name (hard link) to the file at `path`.
     ///
-    /// `name` must not exist, and must be in the same directory.
+    /// `name` must not exist, and must be in the same directory. A store with two names has two
+    /// locks, so other programs must use only one of the names.
     ///
-    /// A store with two names has two locks, so other programs must use only one of the names.
-    ///
-    /// - Parameters:
-    ///   - name: The new path.
-    ///   - path: The path of the file.
     /// - Throws: `unsupported` if the file system has no hard links; `alreadyExists`,
     ///   `permissionDenied`, `notFound`.
     package static func addName(_ name: String, toFileAt path: String) throws(StoreError) {
@@ -133,7 +124,7 @@ extension StoreFile {
         switch code {
         case EPERM where (try? requireRegularFile(at: target, forWriting: true)) != nil, ENOTSUP, ENOSYS, EMLINK:
             throw StoreError(
-                .unsupported, "'\(target)' is on a file system without hard links; convert it instead.",
+                .unsupported, "'\(target)' is on a file system without hard links; convert the store to a new file.",
                 underlying: SystemError(code: code))
         default: throw error(errno: code, what: "cannot be given a second name", path: target)
         }
@@ -144,8 +135,8 @@ extension StoreFile {
         switch code {
         case 0: return
         case ENOSYS, EINVAL, ENOTSUP:
-            // The system cannot rename exclusively. Creating a hard link has the same effect: it
-            // fails if `target` exists.
+            // The system cannot rename exclusively. Creating a hard link fails, too, if `target`
+            // exists.
             guard retrying({ link(temporary, target) }) == 0 else {
                 throw error(errno: errno, what: "cannot be created", path: target)
             }
@@ -160,13 +151,10 @@ extension StoreFile {
 
     /// Copies the permissions of the file `target` to the file `temporary`.
     ///
-    /// Also copies the owner and the group, if this user may set them. If the group cannot be set,
+    /// Copies the owner and the group, too, if this user may set them. If the group cannot be set,
     /// the group of `temporary` gets only permissions that `target` gives both to its group and to
     /// all other users. Does nothing if `target` does not exist.
     ///
-    /// - Parameters:
-    ///   - temporary: The file to change, which belongs to this user.
-    ///   - target: The file to copy from.
     /// - Throws: `notAStore` if `target` is not a file; `permissionDenied`, `ioFailure`.
     package static func takePermissions(for temporary: String, from target: String) throws(StoreError) {
         let old: FileStatus
@@ -182,11 +170,10 @@ extension StoreFile {
             let file = try OpenFile(temporary, flags: O_RDONLY)
             let new = try file.status
             var permissions = old.permissions & 0o777
-            // Only the superuser can set another owner. Any other user sets only the group, if
-            // possible.
+            // Only the superuser can set another owner. Any other user sets only the group.
             if new.owner != old.owner || new.group != old.group,
                 try !setOwner(file.descriptor, owner: old.owner, group: old.group), new.group != old.group,
-                // Passing `.max` leaves the owner unchanged.
+                // `.max` leaves the owner unchanged.
                 try !setOwner(file.descriptor, owner: .max, group: old.group)
             {
                 // The old group's permissions must not apply to another group.
@@ -203,9 +190,7 @@ extension StoreFile {
         }
     }
 
-    /// Sets the owner and the group of a file.
-    ///
-    /// Returns false if this user may not set them.
+    /// Sets the owner and the group of a file; returns false if this user may not set them.
     private static func setOwner(_ descriptor: Int32, owner: uid_t, group: gid_t) throws(SystemError) -> Bool {
         guard retrying({ fchown(descriptor, owner, group) }) != 0 else { return true }
         guard errno == EPERM || errno == EINVAL else { throw SystemError(code: errno) }
@@ -224,9 +209,9 @@ extension StoreFile {
 
     /// Removes temporary siblings of `path` that remain from a crash.
     ///
-    /// Removes only this user's files that are not locked. Also removes this user's spill
-    /// files in the same directory, and backup names of the store's own file. If a file cannot be
-    /// removed, the next call tries again. Nothing is removed while another caller holds a
+    /// Removes only this user's files that are not locked. Also removes this user's spill files in
+    /// the same directory, and backup names of the store's own file. If a file cannot be removed,
+    /// the next call tries again. Nothing is removed while another caller holds a
     /// `DestinationClaim` on `path`.
     ///
     /// - Parameters:
@@ -237,14 +222,12 @@ extension StoreFile {
         sweepTemporarySiblings(of: path, companions: companions, holding: nil)
     }
 
-    /// Removes temporary siblings of `path` that remain from a crash, for a caller that may hold
-    /// the claim on `path`.
+    /// Removes temporary siblings of `path`, for a caller that may hold the claim on `path`.
     package static func sweepTemporarySiblings(
         of path: String, companions: [String], holding claim: DestinationClaim?
     ) {
         guard claim == nil else { return removeTemporarySiblings(of: path, companions: companions) }
-        // If the claim's lock file does not exist, no claim is held, and claiming would create the
-        // file.
+        // Without a lock file, no claim is held, and claiming would create the file.
         guard hasEntry(at: resolvingLink(path) + Region.claim.suffix) else {
             return removeTemporarySiblings(of: path, companions: companions)
         }
@@ -267,7 +250,7 @@ extension StoreFile {
             }
             removeUnlocked(file, companions: companions)
         }
-        // An open spill file is used only through its descriptor, so its name can be removed.
+        // An open spill file is used only through its descriptor.
         for spill in entries.filter(SpillFile.isName) {
             let file = "\(directory)/\(spill)"
             guard case .success(let status) = FileStatus.of(file, followingLinks: false), status.isRegular,
@@ -280,9 +263,8 @@ extension StoreFile {
         where sameFile(backup, target) { try? remove(backup) }
     }
 
-    /// Removes a temporary file and its companions, unless another caller uses it.
-    ///
-    /// Any user of a temporary file holds the ``StoreLock`` of the file's path.
+    /// Removes a temporary file and its companions, unless a user of the file holds its
+    /// ``StoreLock``.
     static func removeUnlocked(_ file: String, companions: [String]) {
         guard let lock = try? StoreLock.acquire(forStoreAt: file, mode: .exclusive, timeoutSeconds: 0) else { return }
         // The lock file is removed last, together with the lock.
@@ -291,7 +273,7 @@ extension StoreFile {
         try? lock.releaseRemovingFile()
     }
 
-    /// Returns the names of the entries in a directory; nil if the directory cannot be read.
+    /// Returns the names of a directory's entries; nil if the directory cannot be read.
     static func entries(of directory: String) -> [String]? {
         guard isUsable(directory), let stream = opendir(directory) else { return nil }
         defer { closedir(stream) }

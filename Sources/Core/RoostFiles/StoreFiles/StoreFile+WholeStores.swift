@@ -7,8 +7,7 @@ extension StoreFile {
     /// Follows a symbolic link.
     ///
     /// - Throws: `notFound`, `missingDirectory`, `notAStore` for a path that is not a file,
-    ///   `permissionDenied`; `busy` if another program wrote to the file during the read, because
-    ///   the bytes may then be a mixture of two states.
+    ///   `permissionDenied`; `busy` if another program wrote to the file during the read.
     public static func contents(of path: String) throws(StoreError) -> [UInt8] {
         let file = try RegularFile(at: resolvingLink(path))
         let before = try file.identity()
@@ -21,15 +20,14 @@ extension StoreFile {
 
     /// Writes a whole file under a temporary name and renames it to `path`, atomically.
     ///
-    /// At any instant either the old or the new file exists at `path`. The file is durable on
+    /// At any instant, either the old or the new file exists at `path`. The file is durable on
     /// return. Readers of the file need no lock. The caller must prevent concurrent writes; see
     /// ``WriterLock``.
     ///
     /// - Parameters:
     ///   - bytes: The content of the file.
-    ///   - path: The path of the file. If it is a symbolic link, the file that it refers to is
-    ///     replaced.
-    ///   - overwriting: Whether an existing file at `path` may be replaced.
+    ///   - path: The path of the file. If it is a symbolic link, its target is replaced.
+    ///   - overwriting: Whether an existing file may be replaced.
     /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, `ioFailure`.
     ///   If the directory cannot be flushed, the new file exists but may not be durable. After any
     ///   other error nothing has changed.

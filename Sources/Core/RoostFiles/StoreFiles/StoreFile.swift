@@ -1,13 +1,12 @@
 package import RoostCore
 internal import RoostSystem
 
-/// The file-system operations that every store uses: checking, creating, flushing, publishing and
-/// removing files.
+/// The file-system operations that every store uses.
 ///
 /// Apart from libraries such as SQLite, only this module renames or flushes store files. Unless
 /// stated otherwise, a path may be a symbolic link to a regular file. Operations then apply to the
-/// link's target, and the lock file and temporary files are beside the target. Locks are tried
-/// once, so these functions do not wait for other processes.
+/// link's target, and the lock file and temporary files are beside the target. These functions try
+/// a lock only once, and do not wait for other processes.
 public enum StoreFile {
     /// Returns the directory of a path: `"."` for a path without slashes.
     package static func directory(of path: String) -> String {
@@ -24,10 +23,9 @@ public enum StoreFile {
 
     /// Returns a new random path `.<name>.<random>.roost-tmp` in the directory of `path`.
     ///
-    /// Build a file at this path, and then publish the file at `path`.
-    ///
-    /// Lock the path with ``StoreLock`` before creating the file, because
-    /// ``sweepTemporarySiblings(of:companions:)`` removes temporary files that are not locked.
+    /// Build a file at the new path, and then publish it at `path`. Lock the new path with
+    /// ``StoreLock`` before creating the file, because ``sweepTemporarySiblings(of:companions:)``
+    /// removes temporary files that are not locked.
     public static func temporarySibling(of path: String) -> String {
         let target = resolvingLink(path)
         let random = UInt64.random(in: .min ... .max).hexadecimal
@@ -37,10 +35,6 @@ public enum StoreFile {
     /// Returns a new random location for a store that is built there and then published at
     /// `location`.
     ///
-    /// - Parameters:
-    ///   - location: The location of the final store.
-    ///   - type: The store's type.
-    /// - Returns: The location; a `ServerStoreType` chooses its own.
     /// - Throws: `invalidRequest` if the type cannot parse the location.
     package static func temporaryLocation(
         beside location: StoreLocation, of type: any PersistentStoreType
@@ -51,8 +45,8 @@ public enum StoreFile {
 
     /// Returns the common prefix of the names of all temporary siblings of `path`.
     ///
-    /// If `path` is a temporary file itself, its siblings have the same prefix as the siblings of
-    /// the final file. So sweeping for the final file finds all of them.
+    /// If `path` is a temporary file itself, the prefix is the same as for the final file. So
+    /// sweeping for the final file finds all siblings.
     static func temporaryPrefix(for path: String) -> String {
         let name = name(of: path)
         guard name.hasPrefix("."), name.hasSuffix(temporarySuffix) else { return ".\(name)." }
@@ -66,8 +60,7 @@ public enum StoreFile {
 
     static let temporarySuffix = ".roost-tmp"
 
-    /// Returns a new path beside `path` for a backup of a store that is being replaced:
-    /// `<name>.backup-<uuid>`.
+    /// Returns a new path `<name>.backup-<uuid>` beside `path` for a store that is being replaced.
     package static func backupSibling(of path: String) -> String {
         resolvingLink(path) + backupInfix + "\(StoreUUID())"
     }
@@ -80,7 +73,7 @@ public enum StoreFile {
         return name.hasPrefix(prefix) && StoreUUID(String(name.dropFirst(prefix.count))) != nil
     }
 
-    /// Returns the path of the original store if `path` has the form of a backup; nil otherwise.
+    /// Returns the path of the original store if `path` has the form of a backup.
     static func original(ofBackup path: String) -> String? {
         let uuid = path.suffix(36)
         let rest = path.dropLast(36)
@@ -90,16 +83,13 @@ public enum StoreFile {
 
     /// The suffixes of lock files.
     ///
-    /// If bytes cannot be locked separately, each lock has its own file.
+    /// On systems that cannot lock bytes separately, each lock has its own file.
     static let lockSuffixes = [StoreLock.suffix, ".writer.lock", ".sound.lock", ".claim.lock"]
 
-    /// Returns the temporary sibling of `path` to which a directory entry belongs, or nil.
+    /// Returns the name of the temporary sibling of `path` to which a directory entry belongs, or
+    /// nil.
     ///
-    /// - Parameters:
-    ///   - entry: The name of an entry in the directory of `path`.
-    ///   - path: The path of the store.
-    ///   - companions: The suffixes of the companions of the store's type.
-    /// - Returns: The name of the sibling.
+    /// The entry is the sibling itself, or has the suffix of a lock file or one of `companions`.
     static func temporarySibling(named entry: String, of path: String, companions: [String] = []) -> String? {
         let prefix = temporaryPrefix(for: path)
         guard entry.hasPrefix(prefix) else { return nil }

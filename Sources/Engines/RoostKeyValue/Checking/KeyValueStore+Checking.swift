@@ -17,11 +17,8 @@ extension KeyValueStore {
     }
 }
 
-/// An examination of a store's spaces (``KeySpace``).
 final class StoreCheck {
-    /// The maximum number of listed findings of one kind.
-    ///
-    /// Further findings are only counted.
+    /// The maximum number of listed findings of one kind; further findings are only counted.
     private static let maximumCount = 50
 
     private let plan: StorePlan
@@ -50,7 +47,9 @@ final class StoreCheck {
         try checkMetadata()
         for (kind, count) in counts.sorted(by: { $0.key < $1.key }) where count > Self.maximumCount {
             findings.append(
-                StoreFinding(.damage, message: "\(kind): \(count - Self.maximumCount) more of the same kind"))
+                StoreFinding(
+                    .damage,
+                    message: "\(count - Self.maximumCount) more findings of the kind '\(kind)' are not listed."))
         }
     }
 
@@ -96,8 +95,7 @@ final class StoreCheck {
         }
     }
 
-    /// Returns a description, for messages, of the relationship, constraint or index whose number
-    /// begins a key.
+    /// Returns a description, for messages, of what the number at the start of a key refers to.
     private func name(_ key: StorageKey, space: KeySpace) -> String {
         guard let number = key.number else { return "nothing" }
         switch space {
@@ -114,8 +112,8 @@ final class StoreCheck {
 
     /// Finds entries that belong to no record.
     ///
-    /// ``checkRecords()`` has looked up every required entry. If all of them were correct and the
-    /// counts are equal, no other entries exist.
+    /// ``checkRecords()`` has looked up every required entry. If all were correct and the counts
+    /// are equal, no other entries exist.
     private func checkEntries(_ space: KeySpace) throws(StoreError) {
         let cursor = try reader.cursor(in: space)
         var count = 0
@@ -124,7 +122,7 @@ final class StoreCheck {
         if count != expected[space, default: 0] {
             report(
                 "count of \(space)",
-                "Space '\(space)' has \(count) entries; the records have \(expected[space, default: 0]).")
+                "Space '\(space)' has \(count) entries, but the records require \(expected[space, default: 0]).")
         }
         let walk = try reader.cursor(in: space)
         while try walk.next() {
@@ -135,8 +133,7 @@ final class StoreCheck {
         }
     }
 
-    /// Returns whether the record that an entry names has this entry; true if the record is
-    /// damaged.
+    /// Returns whether the record that an entry names has this entry; true for a damaged record.
     private func isBacked(_ key: StorageKey, value: [UInt8], space: KeySpace) throws(StoreError) -> Bool {
         let named =
             switch space {
@@ -152,15 +149,15 @@ final class StoreCheck {
                 isFound = RecordEntries.all(of: record, plan: plan).contains { $0.space == space && $0.key == key }
             }
         } catch {
-            // The check has already reported the damaged record, whose entries are unknown.
+            // The damaged record, whose entries are unknown, has already been reported.
             guard error.code == .corrupted else { throw error }
             return true
         }
         return isFound && RecordEntries.value(in: space, object: object) == value
     }
 
-    /// Returns the root entity of the objects that can have an entry; nil if the model has no
-    /// relationship, constraint or index with the entry's number.
+    /// Returns the root entity of the objects that can have an entry; nil if the model lacks the
+    /// entry's number.
     private func root(_ key: StorageKey, space: KeySpace) -> Int? {
         guard let number = key.number else { return nil }
         let entity: Int?

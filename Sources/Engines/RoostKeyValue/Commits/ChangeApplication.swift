@@ -2,12 +2,10 @@ internal import RoostCore
 
 /// Writes a prepared change inside one write transaction.
 ///
-/// ``ConflictDetection`` compares versions and requirements with the store during the write.
-///
 /// Problems are checked in this order: versions, last places
 /// (``ConflictDetection/requireLastPlaces()``), taken keys, unique values, missing objects, denied
-/// deletes. The first kind of problem found is thrown as an error, which rolls the transaction
-/// back. The error lists all problems of this kind; for last places and taken keys, only the first.
+/// deletes. The first kind of problem found is thrown, which rolls the transaction back. The error
+/// lists all problems of this kind; for last places and taken keys, only the first.
 struct ChangeApplication {
     private let change: PreparedChange
     private let plan: StorePlan
@@ -25,12 +23,10 @@ struct ChangeApplication {
     private var pending = EntryArena()
     /// The unique values to write after all removals.
     ///
-    /// An object may take a value that another object loses in the same change set.
+    /// An object may take a value that another object of the change loses.
     private var claims = UniquenessClaims()
-    /// Reusable memory for a record.
     private var scratch: [UInt8] = []
-    /// The settings of the history and the recorder of the changes; nil if the store records no
-    /// history.
+    /// The history's settings and the recorder of the changes; nil if the store records no history.
     private var history: (settings: [UInt8], recorder: HistoryRecorder)?
 
     init(
@@ -51,9 +47,7 @@ struct ChangeApplication {
         )
     }
 
-    /// Writes all changes.
-    ///
-    /// - Returns: The generations before and after the change.
+    /// Writes all changes, and returns the generations before and after.
     mutating func run() throws(StoreError) -> (previous: Generation, now: Generation) {
         let previous = tally.generation
         let unchanged = try requirements.unchangedConflicts()
@@ -130,7 +124,6 @@ struct ChangeApplication {
         for entry in newEntries where !oldEntries.contains(entry) { note(entry.space, key: entry.key, record: new) }
     }
 
-    /// Collects an entry to write.
     private mutating func note(_ space: KeySpace, key: StorageKey, record: RecordReader) {
         if space == .unique {
             claims.append(key, entity: record.entityNumber, object: record.key)
@@ -190,8 +183,6 @@ struct ChangeApplication {
     }
 
     /// Calls `body` with the key and the bytes of a record at the given version.
-    ///
-    /// The bytes are copied only if the record has another version.
     private mutating func put<Result>(
         _ record: RecordReader, version: UInt32, place: ObjectPlace,
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Result
@@ -213,7 +204,6 @@ struct ChangeApplication {
 
     // MARK: Links
 
-    /// Removes all links from and to a deleted object.
     private mutating func removeLinks(of item: PreparedChange.Item) throws(StoreError) {
         let entity = plan.entities[item.entity]
         for relationship in entity.linksAsSource { try removeLinks(of: item, number: relationship, space: .links) }
@@ -240,7 +230,7 @@ struct ChangeApplication {
 
     /// Records that the object at the other end of a link denies a delete, if that object remains.
     ///
-    /// Records only the first such object for each deleted object and relationship.
+    /// A deleted object has at most one denial for each relationship.
     private mutating func deny(
         _ item: PreparedChange.Item, link: Link, number: Int, space: KeySpace
     ) throws(StoreError) {

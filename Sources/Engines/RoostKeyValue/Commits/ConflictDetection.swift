@@ -1,24 +1,18 @@
 internal import RoostCore
 
-/// The optimistic detection of conflicts between the requirements of a change set and a store.
+/// The optimistic detection of conflicts between a change set and a store.
 ///
-/// For each object to update, delete or keep unchanged, a change set contains the version that the
-/// caller read. A missing object, or an object with another version or entity, is a conflict.
+/// A missing object, or an object with another version or entity than the caller read, is a
+/// conflict.
 struct ConflictDetection {
     let change: PreparedChange
     let reader: any KeyValueReader
 
     private var model: ManagedObjectModel { change.model }
 
-    /// Compares the entity and version of an object of the change set with those in the store.
+    /// Returns the stored record if its entity and version are right; otherwise appends a conflict.
     ///
-    /// - Parameters:
-    ///   - stored: The record in the store, or nil.
-    ///   - item: The object.
-    ///   - version: The version that the change is based on.
-    ///   - rank: The position of the object in the change set; see ``ChangeConflicts``.
-    ///   - conflicts: Receives the conflict, if any.
-    /// - Returns: The record at the given version; nil after a conflict.
+    /// `rank` is the object's position in the change set; see ``ChangeConflicts``.
     @inline(__always)
     func record(
         _ stored: RecordReader?, of item: PreparedChange.Item, at version: UInt32, rank: Int,
@@ -29,7 +23,7 @@ struct ConflictDetection {
         return nil
     }
 
-    /// Returns the conflicts of objects that must be unchanged, but were changed or deleted.
+    /// Returns the conflicts of objects that must be unchanged.
     func unchangedConflicts() throws(StoreError) -> ChangeConflicts {
         var conflicts = ChangeConflicts()
         for item in change.unchanged {
@@ -68,8 +62,8 @@ struct ConflictDetection {
         }
     }
 
-    /// Throws `objectNotFound` if a required object or an end of an added link does not exist or
-    /// has the wrong entity.
+    /// Throws `objectNotFound` if a required object or an end of an added link is missing or has
+    /// the wrong entity.
     ///
     /// Call this after all records of the change are written or deleted.
     func requireObjects() throws(StoreError) {
@@ -102,7 +96,7 @@ struct ConflictDetection {
     /// Finds remaining to-one references to deleted objects, at most one for each deleted object
     /// and relationship.
     ///
-    /// Call this after all records of the change and their entries are written or deleted.
+    /// Call this after all records and entries of the change are written or deleted.
     func findReferences(_ denials: inout DeleteDenials) throws(StoreError) {
         var known: (entity: Int, relationships: [ManagedObjectModel.Relationship])?
         for item in change.deletes {
@@ -112,7 +106,7 @@ struct ConflictDetection {
                     prefix: StorageKey(record: item.place.key, root: relationship.number), in: .references
                 ) { (key, _) throws(StoreError) in
                     guard let entry = LinkKey(key) else {
-                        throw StoreError(.corrupted, "A key in space '\(KeySpace.references)' is of no relationship.")
+                        throw StoreError(.corrupted, "A key in space '\(KeySpace.references)' names no relationship.")
                     }
                     guard let remaining = try id(entry.to, in: relationship.source) else { return true }
                     denials.append(item, relationship: relationship, remaining: remaining, in: change)
@@ -122,8 +116,8 @@ struct ConflictDetection {
         }
     }
 
-    /// Returns the ID of an object in the hierarchy of `entity`, with the object's actual entity;
-    /// nil if the object does not exist.
+    /// Returns the ID of an object, with its actual entity; nil if the hierarchy of `entity` lacks
+    /// the key.
     func id(_ key: Int64, in entity: Int) throws(StoreError) -> ObjectID? {
         let root = model.entities[entity].root
         let found = try reader.entityNumber(of: key, root: root, model: model)

@@ -4,11 +4,10 @@ extension KeyValueStore {
     /// Writes a change set completely or not at all; see ``PersistentStore/commit(_:)``.
     ///
     /// The change set is compared with the store inside the write transaction. An error rolls the
-    /// transaction back. If a change set contains only requirements, they are compared with a view
-    /// of the store, and nothing is written.
+    /// transaction back. If a change set contains only requirements, nothing is written.
     ///
-    /// A change set without effect, such as the removal of a link that does not exist, does not
-    /// change the generation.
+    /// A change set without effect, such as the removal of a missing link, does not change the
+    /// generation.
     public func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
         try requireWritable()
         let change = try PreparedChange(changes, model: model, location: location)

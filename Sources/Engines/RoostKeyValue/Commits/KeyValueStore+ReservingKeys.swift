@@ -2,7 +2,6 @@ public import RoostCore
 
 /// Keys that are durably reserved and not yet given to callers.
 struct KeyBlock: Sendable {
-    /// The next key to give to a caller.
     var next: Int64
     /// The first key after the block.
     var limit: Int64
@@ -28,7 +27,7 @@ extension KeyValueStore {
     ///
     /// The store marks a block of 64 to 4096 keys (or `count`, if higher) as used. Later calls take
     /// keys from this block in memory, so most calls write nothing. ``close()`` returns the unused
-    /// keys of the block to the store. After a crash, the unused keys remain a gap.
+    /// keys to the store. After a crash, they remain a gap.
     ///
     /// - Throws: `closed`; `readOnly`; `unknownEntity`; `invalidRequest` if `count` is below 1;
     ///   `limitExceeded` if the keys are exhausted; `busy`.
@@ -50,9 +49,8 @@ extension KeyValueStore {
         block.size = min(size * 4, KeyBlock.largestSize)
         return state.withLock { [block] state in
             var block = block
-            // If this block directly follows the old block, it takes over the old block's unused
-            // keys. If another thread has stored a block with higher keys in the meantime, that block
-            // is kept, and the rest of this block becomes a gap.
+            // A block that directly follows the old block takes over its unused keys. If another thread has stored a
+            // block with higher keys in the meantime, that block is kept, and the rest of this block becomes a gap.
             if let old = state.blocks[root], old.limit == block.next { block.next = old.next }
             let first = block.next
             block.next += wanted
@@ -72,7 +70,7 @@ extension KeyValueStore {
             // `Int64.max` is never used as a key, so that the upper bound of each range is an `Int64` too.
             let left = Int64.max - 1 - last
             guard left >= least else {
-                throw StoreError(.limitExceeded, "The hierarchy of entity '\(entity)' has no \(least) keys left.")
+                throw StoreError(.limitExceeded, "Fewer than \(least) keys are left for entity '\(entity)'.")
             }
             let count = min(best, left)
             try MetaSpace.writeLastKey(last + count, root: root, writer: writer)
@@ -82,8 +80,7 @@ extension KeyValueStore {
 
     /// Skips the reserved keys up to the highest key that a commit or load has used.
     ///
-    /// Commits and loads may use keys that were not reserved. The keys below the highest key are
-    /// skipped too, because they may also be used.
+    /// Commits and loads may use keys that were not reserved, so any lower key may be taken too.
     func noteUsedKeys(_ highest: [(root: Int, key: Int64)]) {
         state.withLock { state in
             for (root, key) in highest {

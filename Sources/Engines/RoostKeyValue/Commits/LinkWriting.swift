@@ -16,9 +16,8 @@ enum LinkKeys {
 }
 
 extension KeyValueWriter {
-    /// Adds a normalized link, replacing any link between the same objects.
-    ///
-    /// Returns whether anything changed.
+    /// Adds a normalized link, replacing any link between the same objects; returns whether
+    /// anything changed.
     func addLink(
         _ link: Link, relationship: Int, model: ManagedObjectModel, tally: inout StoreTally
     ) throws(StoreError) -> Bool {
@@ -52,10 +51,10 @@ extension KeyValueWriter {
         tally.relationships[relationship].remove(RecordHash.link(link, of: relationship))
     }
 
-    /// Returns the stored link between the same objects, with its places, or nil.
+    /// Returns the stored link between the same objects, or nil.
     ///
     /// An unordered end always has place 0, so the link's key at that end is known. If both ends
-    /// are ordered, the method searches the links of both objects.
+    /// are ordered, the links of both objects are searched.
     func storedLink(_ link: Link, number: Int, model: ManagedObjectModel) throws(StoreError) -> Link? {
         let relationship = model.relationships[number]
         let unplaced = LinkKeys.keys(Link(link.source, link.target), relationship: number)
@@ -71,10 +70,10 @@ extension KeyValueWriter {
         return try searchLink(link, number: number)
     }
 
-    /// Returns the stored link between the same objects, with its places, or nil.
+    /// Searches the links of both objects alternately.
     ///
-    /// Reads one link of the source and one link of the target at a time, and stops when one of the
-    /// two objects has no more links. So the cost depends on the object with fewer links.
+    /// The search ends when one object has no more links, so the object with fewer links determines
+    /// the cost.
     private func searchLink(_ link: Link, number: Int) throws(StoreError) -> Link? {
         let prefix = StorageKey(record: link.source, root: number)
         let inversePrefix = StorageKey(record: link.target, root: number)

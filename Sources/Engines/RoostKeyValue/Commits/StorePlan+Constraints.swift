@@ -11,7 +11,7 @@ extension StorePlan {
     /// Returns the keys of the stored objects with the given unique values.
     ///
     /// Several objects have the same unique values only in a damaged store. A shortened storage key
-    /// does not contain the whole values, so the values in the records are compared.
+    /// does not contain the whole values, so the records are compared.
     func holders(
         constraint: Int, values: [UInt8], reader: any KeyValueReader
     ) throws(StoreError) -> [Int64] {
@@ -44,7 +44,7 @@ extension StorePlan {
         return found
     }
 
-    /// Returns the object key in the entry of an unshortened storage key; nil without an entry.
+    /// Returns the object key stored under an unshortened storage key, or nil.
     func holder(_ key: UnsafeRawBufferPointer, reader: any KeyValueReader) throws(StoreError) -> Int64? {
         var holder: Int64?
         try reader.withValue(of: key, in: .unique) { (value) throws(StoreError) in

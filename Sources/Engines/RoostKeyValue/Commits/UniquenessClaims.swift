@@ -1,10 +1,7 @@
 internal import RoostCore
 
-/// Unique values that a change gives to objects.
-///
-/// They are compared with the store during the write.
+/// Unique values that a change gives to objects, compared with the store during the write.
 struct UniquenessClaims {
-    /// An object that claims unique values.
     private struct Claim {
         let entity: Int
         let object: Int64
@@ -13,10 +10,9 @@ struct UniquenessClaims {
     private var claims: [Claim] = []
     /// The keys of the claims, in the same order.
     ///
-    /// If two objects of a change claim the same values, the first object gets them.
+    /// If two objects of a change claim the same values, the first gets them.
     private var keys = EntryArena()
 
-    /// Adds a claim of an object to the values of `key` in the space `unique`.
     mutating func append(_ key: StorageKey, entity: Int, object: Int64) {
         claims.append(Claim(entity: entity, object: object))
         keys.append(key, .none, in: .unique)
@@ -40,7 +36,7 @@ struct UniquenessClaims {
             guard let number = try writer.entityNumber(of: holder, root: root, model: plan.model) else {
                 throw StoreError(
                     .corrupted,
-                    "The unique values of '\(plan.model.entities[root].name)' name p\(holder), which does not exist.")
+                    "A unique value of '\(plan.model.entities[root].name)' refers to p\(holder), which does not exist.")
             }
             violations.append(
                 plan.violation(
@@ -50,9 +46,7 @@ struct UniquenessClaims {
         if !violations.isEmpty { throw .constraintViolations(violations) }
     }
 
-    /// Writes one claim.
-    ///
-    /// Returns the object that already had the values; nil if the claim was written.
+    /// Writes a claim, or returns the object that already has the values.
     private static func put(
         _ key: UnsafeRawBufferPointer, claim: Claim, writer: any KeyValueWriter, plan: StorePlan
     ) throws(StoreError) -> Int64? {

@@ -3,24 +3,20 @@ internal import RoostQuery
 
 /// Finds the best access (``KeyAccess``) to the objects that can match a request's predicate.
 ///
-/// The planner reads the request, the model and object counts, but no objects. The choice affects
-/// the speed of a fetch, never the result. The request must be compiled first (``RecordFilter``),
-/// so that names, types and nesting are valid.
+/// The planner reads object counts, but no objects. The choice affects the speed of a fetch, never
+/// the result. The request must be compiled first (``RecordFilter``), so that names, types and
+/// nesting are valid.
 struct FetchPlanner {
     let entity: ManagedObjectModel.Entity
-    /// Whether the request includes objects of subentities.
     let includesSubentities: Bool
-    /// The snapshot; the planner reads its object counts only if a choice depends on them.
     private let snapshot: KeyValueSnapshot
     /// The number of relationships between the entity of the outermost request and this entity.
     private let hopCount: Int
 
-    /// The maximum number of relationships that the planner follows from the outermost request.
     private static let maximumHopCount = 8
     /// The maximum number of combinations of listed values to look up in one index.
     private static let maximumRangeCount = 100_000
 
-    /// Creates a planner for requests that find objects of one entity.
     init(
         _ entity: ManagedObjectModel.Entity, includesSubentities: Bool, in snapshot: KeyValueSnapshot, hopCount: Int = 0
     ) {
@@ -35,8 +31,8 @@ struct FetchPlanner {
 
     /// Returns the best plan for a request.
     ///
-    /// If a request has a limit and no conditions, an index can be chosen for its order alone. If
-    /// it has conditions, such a fetch might read the whole index, which takes much longer than
+    /// An index is chosen for its order alone only if the request has a limit and no conditions.
+    /// With conditions, such a fetch might read the whole index, which takes much longer than
     /// reading all objects without an index.
     func planned(_ checked: CheckedFetchRequest) throws(StoreError) -> PlannedFetch {
         let request = checked.request
@@ -59,8 +55,7 @@ struct FetchPlanner {
         return PlannedFetch(entity: entity, request: checked, conjuncts: conjuncts, choice: choice, order: order)
     }
 
-    /// Returns the best access for conditions that must all be true; nil if all objects must be
-    /// read.
+    /// Returns the best access for conditions that must all be true, or nil.
     func choice(_ conjuncts: [FetchRequest.Predicate]) throws(StoreError) -> AccessChoice? {
         var best: AccessChoice?
         var conditions: [String: IndexedCondition] = [:]
@@ -125,8 +120,8 @@ struct FetchPlanner {
 
     /// Returns the union of the accesses of an OR's members; nil if a member has no access.
     ///
-    /// The conditions of several members on one relationship are combined, so that one request
-    /// finds all their related objects.
+    /// Conditions on one relationship are combined, so that one request finds all their related
+    /// objects.
     private func union(_ members: [FetchRequest.Predicate], position: Int) throws(StoreError) -> AccessChoice? {
         var related: [Int: [RelatedCondition]] = [:]
         var choices: [(choice: AccessChoice, conjunctCount: Int)] = []
@@ -148,11 +143,10 @@ struct FetchPlanner {
             else { return nil }
             choices.append((choice, 1))
         }
-        // One member may scan the related objects. Several such scans would cost more than a scan
-        // of the entity itself.
+        // Several scans of related objects would cost more than a scan of the entity itself.
         guard choices.count(where: { $0.choice.rank.kind == .scanOfOthers }) <= 1 else { return nil }
         var worst = choices.map(\.choice.rank).max() ?? AccessRank(kind: .nothing)
-        // Each member may find only one object, but the union can find one for each member.
+        // Even if each member finds only one object, the union can find several.
         if choices.count > 1 { worst = max(worst, AccessRank(kind: .several, detail: choices.count)) }
         return AccessChoice(
             access: .union(choices.map(\.choice.access)), rank: worst,
@@ -168,15 +162,13 @@ struct FetchPlanner {
         /// The positions of the conjuncts with these comparisons.
         var positions: Set<Int>
 
-        /// Adds the condition of another conjunct on the same property.
         mutating func add(_ other: FieldCondition, position: Int) {
             if !positions.isEmpty { condition = condition.intersection(other) }
             positions.insert(position)
         }
     }
 
-    /// Returns the entity's own property that a comparison compares directly and byte by byte; nil
-    /// for other comparisons.
+    /// Returns the property that a comparison compares directly and byte by byte, or nil.
     private func field(_ comparison: FetchRequest.Comparison) -> RecordLayout.Field? {
         guard comparison.modifier == .direct, comparison.comparesBytes, case .keyPath(let path) = comparison.left else {
             return nil
@@ -184,15 +176,13 @@ struct FetchPlanner {
         return entity.layout.field(path.count == 1 ? path[0] : path.joined(separator: "."))
     }
 
-    /// Returns whether an index or a constraint contains the property.
     private func isIndexed(_ field: RecordLayout.Field) -> Bool {
         let plan = plan.entities[entity.number]
         return plan.indexes.contains { $0.fields.contains { $0.index == field.index } }
             || plan.constraints.contains { $0.fields.contains { $0.index == field.index } }
     }
 
-    /// Returns an access to the objects whose to-one relationship refers to given objects; nil for
-    /// other comparisons.
+    /// Returns an access to the objects whose to-one relationship refers to given objects, or nil.
     private func references(
         _ field: RecordLayout.Field, comparison: FetchRequest.Comparison, position: Int
     ) -> AccessChoice? {
@@ -208,8 +198,7 @@ struct FetchPlanner {
             decided: [position], isCountable: isWhole(model.relationships[number].source))
     }
 
-    /// Returns the keys that `==` or `IN` compares with `SELF` or `objectID`; nil for other
-    /// comparisons.
+    /// Returns the keys that `==` or `IN` compares with `SELF` or `objectID`, or nil.
     private func wantedKeys(_ comparison: FetchRequest.Comparison) -> [Int64]? {
         guard comparison.modifier == .direct, comparison.operator == .equal || comparison.operator == .isIn,
             let values = comparison.constants
@@ -247,8 +236,8 @@ struct FetchPlanner {
         return best
     }
 
-    /// Returns an access to the entries that match conditions on an index's properties; nil without
-    /// a usable condition on the first property.
+    /// Returns an access to the entries that match the conditions; nil without a usable condition
+    /// on the first property.
     ///
     /// The access uses conditions on the leading properties, up to and including the first
     /// condition that is not a list of values.
@@ -315,7 +304,6 @@ struct FetchPlanner {
         return index.declaration.name
     }
 
-    /// Returns the entity that declares an index or a constraint.
     private func owner(of values: StorePlan.Values, space: KeySpace) -> Int {
         let index = space == .indexes ? entity.fetchIndexes.first { $0.number == values.number }?.entity : nil
         return index ?? entity.uniquenessConstraints.first { $0.number == values.number }?.entity ?? -1
@@ -325,9 +313,8 @@ struct FetchPlanner {
 
     /// Returns an access to the objects whose related objects match a condition.
     ///
-    /// A separate request finds the related objects. If it must read all objects of their entity,
-    /// the result is nil if that entity has more than about 32 times as many objects as this
-    /// entity.
+    /// A separate request finds the related objects. The result is nil if this request must scan an
+    /// entity with more than about 32 times as many objects as this entity.
     private func sources(_ related: RelatedCondition) throws(StoreError) -> AccessChoice? {
         guard hopCount < Self.maximumHopCount else { return nil }
         let relationship = related.relationship
@@ -358,8 +345,7 @@ extension FetchRequest.Comparison {
     /// Whether strings are compared without options that change the result.
     var comparesBytes: Bool { options.subtracting(.normalized).isEmpty }
 
-    /// The constants on the right side: one constant, or the members of a list; nil for anything
-    /// else.
+    /// The constant on the right side, or the members of a list of constants; otherwise nil.
     var constants: [Value]? {
         switch (self.operator, right) {
         case (.isIn, .aggregate(let members)), (.between, .aggregate(let members)):

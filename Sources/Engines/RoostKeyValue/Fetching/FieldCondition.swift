@@ -3,10 +3,10 @@ internal import RoostCore
 
 /// A comparison of a field with constants, as ranges of the field's index encoding.
 ///
-/// The ranges contain exactly the values for which the comparison is true. Their bounds begin with
-/// the first byte of the encoding, which distinguishes null; see ``IndexKeyEncoding``.
+/// The ranges contain exactly the values for which the comparison is true. Each bound begins with
+/// the byte that distinguishes null; see ``IndexKeyEncoding``.
 struct FieldCondition: Sendable {
-    /// The selectivity of a condition; the cases expected to leave the fewest values come first.
+    /// The selectivity of a condition, in ascending order of the expected number of values.
     enum Strength: Int, Comparable, Sendable {
         case values, prefix, range, halfRange
         static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -16,18 +16,12 @@ struct FieldCondition: Sendable {
     private(set) var ranges: [KeyRange]
     private(set) var strength: Strength
 
-    /// Whether the condition allows exactly one value.
     var isOneValue: Bool { strength == .values && ranges.count == 1 }
-    /// Whether the condition excludes null.
     var excludesNull: Bool { ranges.allSatisfy { $0.start.bytes.first == 1 } }
 
     /// Creates the condition of a comparison; nil if an index cannot decide the comparison exactly.
     ///
-    /// - Parameters:
-    ///   - field: The left side.
-    ///   - comparison: The operator.
-    ///   - values: The constants on the right side: one, the two of `BETWEEN`, or all of `IN`.
-    ///   - model: The model that defines the entities of object IDs among the constants.
+    /// `values` are the constants on the right side: one, the two of `BETWEEN`, or all of `IN`.
     init?(
         _ field: RecordLayout.Field, comparison: FetchRequest.Comparison.Operator, values: [Value],
         model: ManagedObjectModel
@@ -79,8 +73,7 @@ struct FieldCondition: Sendable {
             return
         }
         guard let constant = EncodedConstant(value, field: field, model: model) else { return nil }
-        // NaN is neither below nor above any value, so the comparison finds nothing. The order of an
-        // index, with NaN last, does not apply.
+        // NaN is neither below nor above any value, so the comparison finds nothing, although an index has NaN last.
         guard !constant.isUnordered else {
             self.init(ranges: [], strength: .values)
             return
@@ -100,13 +93,11 @@ struct FieldCondition: Sendable {
         self.strength = strength
     }
 
-    /// Returns the condition for values that match both conditions.
     func intersection(_ other: Self) -> Self {
         var (ranges, a, b) = ([KeyRange](), 0, 0)
         while a < self.ranges.count, b < other.ranges.count {
             let both = self.ranges[a].intersection(other.ranges[b])
-            // A range of a single value keeps its own bounds, because the planner reads the encoded
-            // value from them.
+            // A single value keeps its own bounds, because the planner reads the encoded value from them.
             if !both.isEmpty {
                 ranges.append(strength == .values ? self.ranges[a] : other.strength == .values ? other.ranges[b] : both)
             }
@@ -119,13 +110,13 @@ struct FieldCondition: Sendable {
 
 /// The position of a constant among the encoded values of a field.
 ///
-/// If the encoding can represent the constant, the range contains only this value. Otherwise, as
-/// for 2.5 among integers, the range is empty and at the constant's position.
+/// The range contains only the constant. If the encoding cannot represent the constant, as 2.5
+/// among integers, the range is empty and at the constant's position.
 private struct EncodedConstant {
     var range: KeyRange
     var isUnordered = false
 
-    /// Creates the encoding of a constant; nil if the field's keys cannot decide the comparison.
+    /// Creates the position; nil if the field's keys cannot decide the comparison.
     init?(_ value: Value, field: RecordLayout.Field, model: ManagedObjectModel) {
         var bytes: [UInt8] = [1]
         switch (field.kind, value) {
@@ -226,9 +217,7 @@ private struct EncodedConstant {
         self.init(KeyRange(prefix: bytes))
     }
 
-    /// Returns this value if the constant equals it, otherwise the position after this value.
-    ///
-    /// A constant that is not exact lies between this value and the next.
+    /// Returns this value if the constant equals it, otherwise the position just after this value.
     private func orBehind(isExact: Bool) -> Self { isExact ? self : Self(KeyRange(range.end, end: range.end)) }
 
     // MARK: Among floating-point numbers
@@ -239,8 +228,7 @@ private struct EncodedConstant {
         case .bool(let flag): self.init(double: flag ? 1 : 0)
         case .int(let number): self.init(nearest: number)
         case .decimal(let decimal):
-            // A decimal is compared as its nearest double. A whole number up to 2^53 equals its
-            // nearest double, so an index can decide the comparison exactly.
+            // A decimal is compared as its nearest double, which equals a whole number up to 2^53 exactly.
             guard let (whole, isExact) = DecimalNumber(decimal)?.floor, isExact, whole.magnitude <= 1 << 53 else {
                 return nil
             }
@@ -274,8 +262,8 @@ private struct EncodedConstant {
 }
 
 extension DecimalNumber {
-    /// The greatest integer that is not above the number, and whether that integer equals the
-    /// number; nil for NaN or a magnitude of 2⁶³ or more.
+    /// The greatest integer that is not above the number, and whether they are equal; nil for NaN
+    /// or a magnitude of 2⁶³ or more.
     fileprivate var floor: (Int64, isExact: Bool)? {
         guard !isNaN else { return nil }
         var (whole, isExact) = (mantissa, true)

@@ -3,26 +3,24 @@ internal import RoostCore
 /// A mapping from the order of an index's entries to a request's order.
 ///
 /// Entries are ordered by the index's properties, then by object key. Entries with equal values in
-/// all properties that a request sorts by form a group. A group must be returned in the order of
-/// the object keys.
+/// all properties that a request sorts by form a group. A group is returned in key order.
 struct IndexOrder: Sendable {
     /// Whether the index is read from its end.
     let isReversed: Bool
     /// The number of leading properties that distinguish groups.
     let groupCount: Int
-    /// Whether all properties of the index distinguish groups.
-    ///
-    /// If so, the entries of a group are already in the order of their object keys.
+    /// Whether all properties of the index distinguish groups, so that groups are already in key
+    /// order.
     let isWhole: Bool
 
     /// Creates the mapping; nil if the entries cannot provide the request's order.
     ///
-    /// Sort descriptors must name the index's properties in order. Their directions must all equal
-    /// those of the index, or all be opposite. Leading properties with one value in all entries may
-    /// be omitted.
+    /// Sort descriptors must name the index's properties in order, all in the index's directions or
+    /// all in the opposite directions. Leading properties with one value in all entries may be
+    /// omitted.
     init?(_ request: FetchRequest, entries: IndexEntries) {
-        // Keys of unique values do not end with the object's key, and objects with a null have no
-        // entry. The order of index entries is that of comparisons without options.
+        // Keys of unique values do not end with the object's key, and objects with a null have no entry. An index has
+        // the order of comparisons without options.
         guard entries.space == .indexes, request.sortDescriptors.allSatisfy(\.options.isEmpty) else { return nil }
         let values = entries.values
         let constant = Set(values.fields.prefix(entries.equalCount).map(\.name))

@@ -17,10 +17,8 @@ indirect enum KeyAccess: Sendable {
     case union([KeyAccess])
 }
 
-/// Entries of one index or uniqueness constraint.
 struct IndexEntries: Sendable {
     let space: KeySpace
-    /// The index or constraint, and its properties in order.
     let values: StorePlan.Values
     /// The name in the model; for a constraint, the names of its properties.
     let name: String
@@ -30,7 +28,7 @@ struct IndexEntries: Sendable {
     var equalCount: Int
     /// The number of leading properties with a list of possible values.
     ///
-    /// Each range belongs to one combination of these values.
+    /// Each range has one combination of these values.
     var listCount: Int
 }
 
@@ -48,14 +46,12 @@ struct IndexEntries: Sendable {
 /// - a range with one bound
 /// - related objects, if all objects of their entity must be read to find them
 ///
-/// An access through related objects has the rank of the access that finds the related objects. An
-/// OR of several members has the rank of its worst member. Both have at least the rank of several
-/// values.
+/// An access through related objects has the rank of the access that finds these objects. An OR has
+/// the rank of its worst member. Both have at least the rank of several values.
 struct AccessRank: Comparable, Sendable {
     enum Kind: Int, Sendable { case nothing, keys, unique, equality, several, prefix, range, halfRange, scanOfOthers }
 
     var kind: Kind
-    /// The rank within a kind.
     var detail = 0
 
     static func < (left: Self, right: Self) -> Bool {
@@ -63,18 +59,15 @@ struct AccessRank: Comparable, Sendable {
     }
 }
 
-/// An access to keys, and the conditions that it decides.
 struct AccessChoice: Sendable {
     var access: KeyAccess
     var rank: AccessRank
     /// The positions of the conjuncts that are true for all objects found.
     var decided: Set<Int>
-    /// Whether each key found belongs to an existing object of the requested entity.
-    ///
-    /// If so, and if the access decides all conditions, counting the keys is sufficient.
+    /// Whether each key found belongs to an existing object of the requested entity, so that keys
+    /// can be counted.
     var isCountable: Bool
 
-    /// Returns the better of two accesses.
     static func better(_ left: Self?, _ right: Self?) -> Self? {
         guard let left else { return right }
         guard let right else { return left }
@@ -83,7 +76,6 @@ struct AccessChoice: Sendable {
 }
 
 extension KeyAccess {
-    /// Returns the public descriptions of the access or, for a union, of its members.
     func descriptions(_ model: ManagedObjectModel) -> [FetchPlan.Access] {
         switch self {
         case .nothing: [.nothing]

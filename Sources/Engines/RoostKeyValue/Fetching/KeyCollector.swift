@@ -4,7 +4,6 @@ internal import RoostQuery
 /// Finds the keys of the objects of an access.
 struct KeyCollector {
     let snapshot: KeyValueSnapshot
-    /// The counter of visited entries and records; nil if they need not be counted.
     let visits: VisitCount?
 
     /// Returns the keys in ascending order without duplicates.
@@ -31,7 +30,6 @@ struct KeyCollector {
         }
     }
 
-    /// Returns the number of objects of an access, at most `most`.
     func count(_ access: KeyAccess, most: Int) throws(StoreError) -> Int {
         var count = 0
         if case .entries(let entries) = access {
@@ -46,7 +44,6 @@ struct KeyCollector {
         return min(most, count)
     }
 
-    /// Calls `body` with the object key of each entry, for at most `most` entries.
     private func forEachEntry(_ entries: IndexEntries, most: Int = .max, _ body: (Int64) -> Void) throws(StoreError) {
         guard most > 0 else { return }
         let cursor = try snapshot.reader.cursor(in: entries.space)
@@ -91,8 +88,8 @@ struct KeyCollector {
         visits?.count += keys.count - first
     }
 
-    /// Returns the keys of the objects whose relationship has at least `least` destinations among
-    /// the objects that match a request.
+    /// Returns the keys of the objects whose relationship has at least `least` destinations that
+    /// match a request.
     private func sources(
         of request: FetchRequest, by relationship: ManagedObjectModel.Relationship, atLeast least: Int
     ) throws(StoreError) -> [Int64] {
@@ -132,7 +129,6 @@ struct KeyCollector {
         return keys
     }
 
-    /// Returns the keys of the objects that match a request.
     private func matches(_ request: FetchRequest) throws(StoreError) -> [Int64] {
         let planned = try snapshot.planned(try CheckedFetchRequest(request, model: snapshot.model))
         if let choice = planned.choice, planned.isDecided, choice.isCountable { return try keys(choice.access) }

@@ -19,12 +19,10 @@ struct KeyCut: Hashable, Sendable {
     }
 }
 
-/// The keys between two cuts.
 struct KeyRange: Hashable, Sendable {
     var start: KeyCut
     var end: KeyCut
 
-    /// Creates the range of all keys that begin with the given bytes.
     init(prefix: [UInt8]) { self.init(.before(prefix), end: .behind(prefix)) }
 
     init(_ start: KeyCut, end: KeyCut) { (self.start, self.end) = (start, end) }
@@ -32,13 +30,11 @@ struct KeyRange: Hashable, Sendable {
     var isEmpty: Bool { !(start < end) }
     var inverted: Self { KeyRange(end.inverted, end: start.inverted) }
 
-    /// Returns the range of the keys that both ranges contain, which may be empty.
     func intersection(_ other: Self) -> Self {
         KeyRange(start < other.start ? other.start : start, end: other.end < end ? other.end : end)
     }
 
-    /// Returns the range of the same keys with `prefix` prepended, and whether the new range is
-    /// exact.
+    /// Returns the range with `prefix` prepended, and whether the new range is exact.
     ///
     /// A cut of more than `limit` bytes is shortened, which can enlarge the range.
     func behind(_ prefix: [UInt8], limit: Int) -> (range: Self, isExact: Bool) {
@@ -50,8 +46,7 @@ struct KeyRange: Hashable, Sendable {
                 true
             )
         }
-        // A shortened start comes before the original start, and a shortened end after the original
-        // end, so the range loses no keys.
+        // A shortened start comes earlier, and a shortened end later, so the range loses no keys.
         let lower =
             first.count > limit
             ? KeyCut.before(Array(first.prefix(limit))) : KeyCut(bytes: first, isBehind: start.isBehind)

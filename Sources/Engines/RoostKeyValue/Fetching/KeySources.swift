@@ -20,8 +20,7 @@ final class ListedKeys: KeySource {
         do throws(StoreError) {
             keys = try find()
         } catch {
-            // After an error that names a damaged object, a caller may continue with the next object.
-            // Without all keys, this fetch cannot continue.
+            // After an error that names a damaged object, a caller may continue. Without all keys, this fetch cannot.
             throw error.withoutDamagedObject
         }
         return !keys.isEmpty

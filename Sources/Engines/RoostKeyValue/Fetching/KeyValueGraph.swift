@@ -3,7 +3,7 @@ internal import RoostCore
 /// The related objects of a snapshot, read directly from the storage.
 final class KeyValueGraph: ObjectGraph {
     private let snapshot: KeyValueSnapshot
-    /// The reusable cursor of each space, at the space's position; nil if it is not open yet.
+    /// The reusable cursors, at the positions of their spaces; nil until first used.
     private var cursors: [(any KeyValueCursor)?] = []
 
     init(_ snapshot: KeyValueSnapshot) { self.snapshot = snapshot }
@@ -34,8 +34,7 @@ final class KeyValueGraph: ObjectGraph {
             guard relationship.isReflexive else {
                 return try append(isFlipped ? .inverseLinks : .links, number: owner, key: key, keys: &keys)
             }
-            // A relationship that is its own inverse stores each pair once. So the links in which the
-            // object is the source are merged with those in which it is the target.
+            // A relationship that is its own inverse stores each pair once, so links in both directions are merged.
             let id = ObjectID(snapshot.model.entities[relationship.source].name, key: key)
             let cursor = try snapshot.links(of: relationship.name, from: id)
             var batch = LinkBatch(relationship: relationship.number)

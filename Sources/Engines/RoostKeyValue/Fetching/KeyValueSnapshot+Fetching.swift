@@ -8,9 +8,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
         try fetch(request, visits: nil)
     }
 
-    /// Fetches like ``fetch(_:)``, and counts the visited records or entries.
-    ///
-    /// If `visits` is nil, nothing is counted.
+    /// Fetches like ``fetch(_:)``; `visits`, if not nil, counts the visited records or entries.
     func fetch(_ request: CheckedFetchRequest, visits: VisitCount?) throws(StoreError) -> any RecordCursor {
         try requireOpen()
         return try cursor(try planned(request), visits: visits)
@@ -88,8 +86,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
         }), !window.isFull {}
     }
 
-    /// Returns the keys of a plan in the request's order; nil if the access finds them in another
-    /// order.
+    /// Returns the keys of a plan in the request's order; nil if the access has another order.
     private func keys(_ planned: PlannedFetch, choice: AccessChoice) throws(StoreError) -> (any KeySource)? {
         if let order = planned.order, case .entries(let entries) = choice.access {
             return try OrderedIndexKeys(
@@ -107,7 +104,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
 
     /// Returns the plan of a request.
     ///
-    /// The planner's recursion is bounded, because compiling a predicate refuses deep nesting.
+    /// Compiling a predicate refuses deep nesting, so the planner's recursion is bounded.
     func planned(_ request: CheckedFetchRequest) throws(StoreError) -> PlannedFetch {
         try request.requireModel(model)
         let entity = try entity(request.request.entity)
@@ -115,22 +112,18 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
         return try planner.planned(request)
     }
 
-    /// Returns the number of objects of an entity and its subentities.
     func objectCount(_ entity: ManagedObjectModel.Entity) throws(StoreError) -> Int {
         let tally = try MetaSpace.readTally(model, reader: reader)
         return entity.selfAndSubentities.reduce(0) { $0 + tally.entities[$1].count }
     }
 
-    /// Returns the records of a planned fetch.
     func cursor(_ planned: PlannedFetch, visits: VisitCount?) throws(StoreError) -> any RecordCursor {
         let source = try visitor(planned, visits: visits)
         let remainder = try planned.remainder
         return ScanningFetch(remainder, visiting: source, graph: remainder.needsGraph ? KeyValueGraph(self) : nil)
     }
 
-    /// Returns the records that can match.
-    ///
-    /// They are in the request's order if the plan has an order, otherwise in key order.
+    /// Returns the records that can match, in the plan's order or, without one, in key order.
     private func visitor(_ planned: PlannedFetch, visits: VisitCount?) throws(StoreError) -> any RecordVisitor {
         guard let access = planned.choice?.access else {
             let records = try EntityRecordCursor(self, entity: planned.entity, after: 0)
@@ -153,15 +146,15 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
 }
 
 extension CheckedFetchRequest {
-    /// Whether the fetch may read related objects; most fetches do not.
+    /// Whether the fetch may read related objects.
     fileprivate var needsGraph: Bool { !filter.looksAtFieldsOnly || order.needsKeys }
 }
 
 /// The IDs that remain after the offset and the limit of a request are applied.
 private struct IDWindow {
-    /// The number of IDs that are still to be skipped.
+    /// The number of IDs still to be skipped.
     private var skipped: Int
-    /// The number of IDs that are still to be returned.
+    /// The number of IDs still to be returned.
     private var wanted: Int
 
     init(_ request: FetchRequest) { (skipped, wanted) = (request.fetchOffset ?? 0, request.fetchLimit ?? .max) }

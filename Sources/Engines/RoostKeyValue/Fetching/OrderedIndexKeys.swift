@@ -15,7 +15,7 @@ final class OrderedIndexKeys: KeySource {
     private let numberByteCount: Int
     /// The number of bytes before the hash in a shortened key.
     private let valuesByteCount: Int
-    /// The ranges that are still to be read, in reverse: the next range is the last element.
+    /// The ranges still to be read, in reverse order.
     private var ranges: [KeyRange]
     /// The start and end of the current range; an end of nil is the end of the space.
     private var (start, end): ([UInt8], [UInt8]?) = ([], nil)
@@ -111,7 +111,6 @@ final class OrderedIndexKeys: KeySource {
         return count
     }
 
-    /// Starts reading the group whose first entry is at the cursor.
     private func begin(_ group: [UInt8], keys: inout [Int64]) throws(StoreError) {
         let isShortened = group.count >= valuesByteCount
         if order.isWhole, !isShortened {
@@ -123,8 +122,7 @@ final class OrderedIndexKeys: KeySource {
         }
     }
 
-    /// Appends keys of a group from the cursor on until there are `most` keys, and stores where to
-    /// continue.
+    /// Appends a group's keys until there are `most` keys, and stores where to continue.
     private func append(_ group: [UInt8], keys: inout [Int64], most: Int) throws(StoreError) {
         var isMember = false
         let end = end
@@ -138,8 +136,7 @@ final class OrderedIndexKeys: KeySource {
         place = isMember ? .inGroup(group) : order.isReversed ? .before(group) : .atEntry
     }
 
-    /// Appends keys from the cursor on, across groups, until the batch is full or a key may be
-    /// shortened.
+    /// Appends keys across groups until the batch is full or a key may be shortened.
     ///
     /// Entries whose keys are not shortened are in the request's order.
     private func appendWhileInOrder(_ keys: inout [Int64]) throws(StoreError) {
@@ -156,9 +153,7 @@ final class OrderedIndexKeys: KeySource {
         return key
     }
 
-    /// Returns object keys, sorted by the values in their records.
-    ///
-    /// Use this for entries whose keys do not contain the whole values.
+    /// Returns object keys sorted by the values in their records, for entries with shortened keys.
     private func sorted(_ members: [Int64]) throws(StoreError) -> [Int64] {
         let members = members.inOrder()
         let visitor = KeyedRecordVisitor(snapshot, entity: entity, source: ListedKeys { members })
@@ -172,7 +167,7 @@ final class OrderedIndexKeys: KeySource {
                     return true
                 }
             } catch {
-                // The damage is reported later, when the fetch reads this record again to return it.
+                // The fetch reports the damage when it reads this record again.
                 guard let id = error.damagedObject else { throw error }
                 damaged.append(id.key)
             }

@@ -1,16 +1,13 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// A plan for answering a request.
 struct PlannedFetch {
     let entity: ManagedObjectModel.Entity
-    /// The compiled request.
     let request: CheckedFetchRequest
-    /// The conjuncts of the predicate, which must all be true.
     let conjuncts: [FetchRequest.Predicate]
-    /// The access to the objects that can match the conjuncts; nil if all objects are read.
+    /// The access to the objects that can match; nil if all objects are read.
     let choice: AccessChoice?
-    /// The index order that provides the request's order; nil if the access does not use one.
+    /// The index order that provides the request's order, or nil.
     let order: IndexOrder?
 
     /// Whether every object of the requested entity that the access finds matches the predicate.
@@ -18,9 +15,8 @@ struct PlannedFetch {
 
     /// The rest of the request, which is applied to the objects found.
     ///
-    /// After an access through related objects, the rest omits the conditions that the access
-    /// decides, because checking them would read the related objects again. After any other access,
-    /// the rest contains all conditions.
+    /// The rest omits conditions that an access through related objects decides. Checking them
+    /// would read the related objects again.
     var remainder: CheckedFetchRequest {
         get throws(StoreError) {
             let rest = order == nil ? request : request.withoutOrder
@@ -29,7 +25,6 @@ struct PlannedFetch {
         }
     }
 
-    /// The public description of the plan.
     var description: FetchPlan {
         func parts(areDecided: Bool) -> [String] {
             conjuncts.indices.filter { (choice?.decided.contains($0) ?? false) == areDecided }

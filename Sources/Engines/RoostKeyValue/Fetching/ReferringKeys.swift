@@ -1,10 +1,9 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// The keys, in ascending order, of the objects whose to-one relationship refers to one given
-/// object.
+/// The keys, in ascending order, of the objects whose to-one relationship refers to one object.
 ///
-/// The keys are read in batches, so a fetch with a limit need not read all of them.
+/// Keys are read in batches, so a fetch with a limit need not read all of them.
 final class ReferringKeys: KeySource {
     private let cursor: any KeyValueCursor
     private let visits: VisitCount?
@@ -15,11 +14,9 @@ final class ReferringKeys: KeySource {
     /// The number of keys in a batch; small at first, because the fetch may have a limit.
     private var batchCount = 32
 
-    /// Creates a source of keys; nil unless the access finds the references to one object in key
-    /// order.
+    /// Creates a source; nil unless the access finds the references to one object in key order.
     init?(_ snapshot: KeyValueSnapshot, access: KeyAccess, visits: VisitCount?) throws(StoreError) {
-        // If the inverse relationship is ordered, the references are sorted by place and not by
-        // key.
+        // References of an ordered inverse relationship are sorted by place, not by key.
         guard case .references(let number, let objects) = access, objects.count == 1,
             !snapshot.model.relationships[number].inverseIsOrdered
         else { return nil }

@@ -16,8 +16,7 @@ struct RelatedCondition {
 
     /// Creates a condition from a comparison of a path, or of a subquery's count, with constants.
     ///
-    /// The result is nil for any other comparison, and for a comparison that can be true without a
-    /// related object.
+    /// The result is nil if the comparison is another one or can be true without a related object.
     init?(
         _ comparison: FetchRequest.Comparison, position: Int, entity: ManagedObjectModel.Entity,
         model: ManagedObjectModel
@@ -33,8 +32,6 @@ struct RelatedCondition {
     }
 
     /// Creates the disjunction of conditions on one relationship; nil without conditions.
-    ///
-    /// A related object matches the disjunction if it matches at least one of the conditions.
     init?(anyOf conditions: [Self]) {
         guard let first = conditions.first else { return nil }
         self = first
@@ -42,8 +39,7 @@ struct RelatedCondition {
         predicates = [.or(conditions.map { $0.predicates.count == 1 ? $0.predicates[0] : .and($0.predicates) })]
     }
 
-    /// Whether the conjuncts are true for exactly the objects with at least one matching related
-    /// object.
+    /// Whether one matching related object is necessary and sufficient.
     var isOfAny: Bool { leastCount == 1 && isExact }
 
     /// Adds the condition of another comparison on the same to-one relationship.
@@ -70,8 +66,7 @@ struct RelatedCondition {
         if first.isToMany {
             guard comparison.modifier == .any else { return nil }
         } else {
-            // Without a related object, the value of the path is null. The comparison must be false
-            // for null, because the access does not find such objects.
+            // Without a related object, the path is null. The access misses such objects, so null must not match.
             guard comparison.modifier == (isMany ? .any : .direct), comparison.operator != .notEqual,
                 !values.contains(where: \.isNull)
             else { return nil }
@@ -123,7 +118,7 @@ struct RelatedCondition {
         return (relationship, inner, least, isExact)
     }
 
-    /// Returns the collection whose elements an expression counts; nil for other expressions.
+    /// Returns the collection whose elements an expression counts, or nil.
     private static func counted(_ expression: FetchRequest.Expression) -> FetchRequest.Expression? {
         switch expression {
         case .path(of: let inner, [FetchRequest.CollectionOperator.count.rawValue]): inner
@@ -135,8 +130,7 @@ struct RelatedCondition {
 }
 
 extension FetchRequest.Predicate {
-    /// Returns the predicate relative to a variable's object; nil if it refers to another object or
-    /// cannot be translated.
+    /// Returns the predicate relative to a variable's object; nil if that is impossible.
     fileprivate func seen(from variable: String) -> Self? {
         switch self {
         case .constant: return self
@@ -164,8 +158,6 @@ extension FetchRequest.Predicate {
 }
 
 extension FetchRequest.Expression {
-    /// Returns the expression relative to a variable's object; nil if it refers to another object
-    /// or cannot be translated.
     fileprivate func seen(from variable: String) -> Self? {
         switch self {
         case .constant: return self

@@ -6,8 +6,7 @@ internal import RoostCore
 /// The further bytes depend on the type:
 /// - integers of any width and booleans: eight bytes, big-endian, with the sign bit inverted;
 /// - doubles, floats and dates: eight bytes in the order of the numbers. −0.0 is encoded as 0.0,
-///   and each NaN as the last value. An index and a uniqueness constraint treat −0.0 and 0.0 as
-///   equal, and all NaNs as equal;
+///   and each NaN as the same last value;
 /// - decimals: a class (0 negative, 1 zero, 2 positive, 3 NaN). Unless the value is zero or NaN,
 ///   the position of the leading digit and 38 digits follow, both inverted for negative numbers;
 /// - text and URIs: UTF-8, in the order of code points; data: its bytes. In each of these types, a
@@ -18,9 +17,7 @@ internal import RoostCore
 ///
 /// The value of a descending index element has all its bits inverted.
 enum IndexKeyEncoding {
-    /// Appends the value of a field to `bytes`.
-    ///
-    /// - Returns: False if the value is null.
+    /// Appends the value of a field to `bytes`; returns false if the value is null.
     @discardableResult
     static func append(
         _ field: RecordLayout.Field, of record: RecordReader, isAscending: Bool = true, model: ManagedObjectModel,
@@ -75,7 +72,6 @@ enum IndexKeyEncoding {
         append(bigEndian: value.isNegative ? ~low : low, to: &bytes)
     }
 
-    /// Appends the key of the destination of a to-one relationship.
     static func append(reference key: Int64, to bytes: inout [UInt8]) {
         append(bigEndian: UInt64(bitPattern: key), to: &bytes)
     }
@@ -87,8 +83,8 @@ enum IndexKeyEncoding {
 
     /// Appends text or data that does not come from a record.
     ///
-    /// If `isWhole` is false, the end mark is omitted. All values that begin with `value` then have
-    /// encodings that begin with the appended bytes.
+    /// If `isWhole` is false, the end mark is omitted, so the bytes begin the encodings of all
+    /// values that begin with `value`.
     static func append(escaping value: [UInt8], isWhole: Bool, to bytes: inout [UInt8]) {
         value.span.bytes.withUnsafeBytes { append(escaping: $0, to: &bytes) }
         if !isWhole { bytes.removeLast(2) }
@@ -128,8 +124,6 @@ enum IndexKeyEncoding {
     }
 
     /// Appends text or data with escaped zero bytes and an end mark.
-    ///
-    /// A value comes before longer values that begin with it.
     static func append(escaping value: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
         var start = 0
         for index in 0..<value.count where value[index] == 0 {
@@ -153,10 +147,8 @@ enum IndexKeyEncoding {
 
     /// Creates the key of a unique value: `[constraint][values]`.
     ///
-    /// A key that would have `limit` bytes or more is shortened to exactly `limit` bytes,
-    /// `[constraint][beginning][XXH3-128][object]`.
-    ///
-    /// - Returns: False if the key was shortened.
+    /// A key of `limit` bytes or more is shortened to exactly `limit` bytes,
+    /// `[constraint][beginning][XXH3-128][object]`. The result is then false.
     static func makeUniqueKey(
         constraint: Int, values: [UInt8], object: Int64, limit: Int, into key: inout StorageKey
     ) -> Bool {
@@ -167,8 +159,7 @@ enum IndexKeyEncoding {
         return false
     }
 
-    /// Creates the key of an index entry: `[index][values][object]`, shortened like a unique key if
-    /// it would have `limit` bytes or more.
+    /// Creates the key of an index entry, `[index][values][object]`, shortened like a unique key.
     static func makeIndexKey(
         index: Int, values: [UInt8], object: Int64, limit: Int, into key: inout StorageKey
     ) {

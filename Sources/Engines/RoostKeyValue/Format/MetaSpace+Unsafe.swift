@@ -1,10 +1,9 @@
 internal import RoostCore
 
-/// Reads and writes the values of the space `meta`.
 extension MetaSpace {
-    /// Calls `body` with the value of a key, or with nil if the key is missing.
+    /// Calls `body` with the value of a key, or with nil.
     ///
-    /// The bytes are not copied, and are valid only inside `body`.
+    /// The bytes are valid only inside `body`.
     ///
     /// - Throws: `corrupted` if the checksum does not match, and errors of `body`.
     static func withValue(
@@ -25,7 +24,7 @@ extension MetaSpace {
         }
     }
 
-    /// Returns the value of a key, or nil if the key is missing.
+    /// Returns the value of a key, or nil.
     ///
     /// - Throws: `corrupted` if the checksum does not match.
     static func read(_ key: StorageKey, reader: any KeyValueReader) throws(StoreError) -> [UInt8]? {
@@ -34,7 +33,6 @@ extension MetaSpace {
         return found
     }
 
-    /// Sets the value of a key.
     static func write(_ payload: [UInt8], key: StorageKey, writer: any KeyValueWriter) throws(StoreError) {
         var stored: [UInt8] = []
         stored.reserveCapacity(8 + payload.count)

@@ -2,12 +2,12 @@ internal import RoostCore
 
 /// Keys and values of the space `meta`.
 ///
-/// Each stored value, except a part of the history, consists of a checksum and the content. The
-/// checksum is the XXH3-64 of the content, as a little-endian number.
+/// Each value, except a part of the history, is a checksum and the content. The checksum is the
+/// content's XXH3-64, little-endian.
 enum MetaSpace {
     /// The format version of stores that require no features.
     static let formatVersion = 2
-    /// The format version of stores that require features; their format entry names the features.
+    /// The format version of stores that require features, which their format entry names.
     static let featureVersion = 3
     /// The feature name of a store that records its changes.
     static let historyFeature = "history"
@@ -19,15 +19,13 @@ enum MetaSpace {
     static let userMetadata = StorageKey("user".utf8)
     static let tally = StorageKey("tally".utf8)
 
-    /// Returns the storage key under which the highest used or reserved object key of the hierarchy
-    /// `root` is stored.
+    /// Returns the storage key of the highest used or reserved object key in the hierarchy `root`.
     static func lastKey(root: Int) -> StorageKey {
         var key = StorageKey("last/".utf8)
         key.append(number: root)
         return key
     }
 
-    /// Returns the value of a required key, and throws `corrupted` if the key is missing.
     static func require(_ key: StorageKey, reader: any KeyValueReader) throws(StoreError) -> [UInt8] {
         guard let value = try read(key, reader: reader) else { throw damaged(key, reason: "it is missing") }
         return value
@@ -36,7 +34,7 @@ enum MetaSpace {
     static func damaged(_ key: StorageKey, reason: String) -> StoreError {
         let name = key.bytes.starts(with: "last/".utf8) ? "last/…" : String(decoding: key.bytes, as: UTF8.self)
         return StoreError(
-            .corrupted, "The store's metadata are damaged at '\(name)': \(reason). Restore it from a copy.")
+            .corrupted, "The metadata entry '\(name)' is damaged: \(reason). Restore the store from a copy.")
     }
 
     // MARK: Numbers and tallies
@@ -71,7 +69,7 @@ enum MetaSpace {
             guard let value else { throw damaged(tally, reason: "it is missing") }
             guard value.count == 8 * (3 + 2 * (entities + relationships)),
                 value.littleEndian64(at: 8) == UInt64(entities), value.littleEndian64(at: 16) == UInt64(relationships)
-            else { throw damaged(tally, reason: "its length is not that of the model") }
+            else { throw damaged(tally, reason: "its length does not fit the model") }
             func word(_ index: Int) -> UInt64 { value.littleEndian64(at: 8 * index) ?? 0 }
             func tallyAt(_ index: Int) throws(StoreError) -> Tally {
                 let (count, sum) = (word(3 + 2 * index), word(4 + 2 * index))
@@ -108,8 +106,8 @@ enum MetaSpace {
     ///
     /// From version 3 on, the names of the required features follow, separated by commas.
     ///
-    /// - Throws: `notAStore`; `unsupportedVersion` if this program cannot read the version or does
-    ///   not know a required feature; `corrupted`.
+    /// - Throws: `notAStore`; `unsupportedVersion` for a version or feature that this program
+    ///   cannot read; `corrupted`.
     static func readFormat(_ reader: any KeyValueReader, location: StoreLocation) throws(StoreError) -> (
         version: Int, keyLimit: Int
     ) {
@@ -158,9 +156,7 @@ enum MetaSpace {
         return identity
     }
 
-    /// Returns all metadata of the store.
-    ///
-    /// If `knownModel` is not nil, the result contains it, and the embedded model is not parsed.
+    /// Returns all metadata of the store; uses `knownModel`, if any, instead of parsing the model.
     static func readMetadata(
         _ reader: any KeyValueReader, of storage: any OrderedKeyValueStorage, type expected: String,
         location: StoreLocation,

@@ -3,8 +3,8 @@ internal import RoostSystem
 
 /// A storage key under construction, with reusable memory.
 ///
-/// Comparing two keys byte by byte gives the same order as comparing them part by part, although
-/// parts have different lengths. FORMAT.md lists all keys.
+/// Comparing keys byte by byte gives the same order as comparing them part by part, although parts
+/// have different lengths. FORMAT.md lists all keys.
 struct StorageKey: Sendable, Hashable {
     private(set) var bytes: [UInt8] = []
 
@@ -25,39 +25,32 @@ struct StorageKey: Sendable, Hashable {
 
     var count: Int { bytes.count }
 
-    /// The number at the start, or nil.
     var number: Int? { bytes.withUnsafeBytes { $0.keyNumber } }
 
-    /// Replaces the key with the number of a hierarchy, relationship, constraint or index.
     mutating func start(number: Int) {
         bytes.removeAll(keepingCapacity: true)
         append(number: number)
     }
 
-    /// Replaces the key with the key of a record.
     mutating func start(record key: Int64, root: Int) { start(ShortKey(record: key, root: root)) }
 
-    /// Replaces the key with a short key.
     mutating func start(_ parts: ShortKey) {
         bytes.removeAll(keepingCapacity: true)
         append(parts)
     }
 
-    /// Adds a number; see ``ShortKey/append(number:)``.
     mutating func append(number: Int) {
         var part = ShortKey()
         part.append(number: number)
         append(part)
     }
 
-    /// Adds the key of an object; see ``ShortKey/append(key:)``.
     mutating func append(key: Int64) {
         var part = ShortKey()
         part.append(key: key)
         append(part)
     }
 
-    /// Adds a place in an ordered relationship; see ``ShortKey/append(place:)``.
     mutating func append(place: Int64) {
         var part = ShortKey()
         part.append(place: place)
@@ -66,9 +59,7 @@ struct StorageKey: Sendable, Hashable {
 
     private mutating func append(_ parts: ShortKey) { parts.withBytes { bytes.append(contentsOf: $0) } }
 
-    /// Appends an object key as the last part, after parts of any length.
-    ///
-    /// The object key has eight bytes, so it can be read from the end of the storage key.
+    /// Appends an object key as the last part: eight bytes, so that they can be read from the end.
     mutating func append(lastKey key: Int64) { append(UInt64(bitPattern: key)) }
 
     mutating func append(_ word: UInt64) {
@@ -89,8 +80,6 @@ struct StorageKey: Sendable, Hashable {
 }
 
 /// A key of a record, reference or link that is built without heap memory.
-///
-/// Its methods define how keys encode numbers, objects and places.
 struct ShortKey: Sendable {
     /// Space for the longest key: a number, two object keys and a place, 3 + 9 + 9 + 9 bytes.
     private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
@@ -113,8 +102,7 @@ struct ShortKey: Sendable {
 
     /// Appends a number: one byte, or three bytes from 255 on.
     ///
-    /// Models have fewer than 65 536 entities, relationships, constraints and indexes; see
-    /// ``StorePlan``.
+    /// ``StorePlan`` ensures that numbers are below 65 536.
     mutating func append(number: Int) {
         guard number >= KeyParts.wideNumber else {
             return append(UInt64(UInt8(truncatingIfNeeded: number)) << 56, byteCount: 1)
@@ -172,8 +160,7 @@ struct ShortKey: Sendable {
 
 /// A reader of the parts of a key, from its beginning.
 ///
-/// Each part has only one encoding. A method returns nil if the bytes are not the encoding that
-/// ``ShortKey`` writes.
+/// Each part has only one encoding. For any other bytes, a method returns nil.
 struct KeyParts {
     /// The first byte of a number that has two more bytes.
     static let wideNumber = 255
@@ -195,7 +182,6 @@ struct KeyParts {
     @inline(__always)
     private var byte: UInt8? { offset >= 0 && offset < bytes.count ? bytes[offset] : nil }
 
-    /// Reads the number of a hierarchy, relationship, constraint or index.
     @inline(__always)
     mutating func number() -> Int? {
         guard let first = byte else { return nil }
@@ -215,7 +201,6 @@ struct KeyParts {
         return positive(byteCount: Int(count))
     }
 
-    /// Reads a place in an ordered relationship.
     mutating func place() -> Int64? {
         guard let first = byte else { return nil }
         if first > Self.positivePlace { return positive(byteCount: Int(first - Self.positivePlace)) }
@@ -231,8 +216,8 @@ struct KeyParts {
         let start = offset + 1
         guard byteCount >= 1, byteCount <= 8, bytes.count - start >= byteCount, bytes[start] != 0 else { return nil }
         offset = start + byteCount
-        // Most numbers are short and end at least four bytes after the start of the key. For these,
-        // one load of the four bytes that end with the number is enough.
+        // Most numbers are short and end at least four bytes after the start of the key. One load of the four bytes
+        // that end with the number reads them.
         if byteCount <= 4, offset >= 4 {
             // SAFETY: four bytes precede `offset`, which is not past the end.
             let word = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset - 4, as: UInt32.self))
@@ -247,14 +232,14 @@ struct KeyParts {
 
 /// A fast reader of one hierarchy's record keys in their most common form.
 struct RecordKeyReader {
-    /// The first byte of the hierarchy's keys; 256, which equals no byte, if the hierarchy's number
-    /// has three bytes.
+    /// The first byte of the hierarchy's keys; 256, which equals no byte, if the number has three
+    /// bytes.
     private let first: Int
 
     init(root: Int) { first = root < KeyParts.wideNumber ? root : 256 }
 
-    /// Returns the object key if the storage key has the common short form and belongs to the
-    /// hierarchy; otherwise nil, and the caller must use ``KeyParts``.
+    /// Returns the object key of a short storage key in the hierarchy; otherwise nil, and the
+    /// caller must use ``KeyParts``.
     @inline(__always)
     func key(_ bytes: UnsafeRawBufferPointer) -> Int64? {
         guard bytes.count >= 4, Int(bytes[0]) == first else { return nil }
@@ -263,22 +248,20 @@ struct RecordKeyReader {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The number at the start of a key, or nil.
     var keyNumber: Int? {
         var parts = KeyParts(self)
         return parts.number()
     }
 
-    /// The hierarchy and the object of a key in the space `records`; nil if the key has another
-    /// form.
+    /// The hierarchy and the object of a key in the space `records`, or nil.
     var recordPlace: ObjectPlace? {
         var parts = KeyParts(self)
         guard let root = parts.number(), let key = parts.key(), parts.isAtEnd else { return nil }
         return ObjectPlace(root: root, key: key)
     }
 
-    /// Returns the object key at `offset` if it has up to four bytes and ends the storage key;
-    /// otherwise nil, and the caller must use ``KeyParts``.
+    /// Returns the object key at `offset` if it is short and ends the storage key; otherwise nil,
+    /// and the caller must use ``KeyParts``.
     @inline(__always)
     func lastShortKey(behind offset: Int) -> Int64? {
         let byteCount = count - offset - 1
@@ -294,19 +277,15 @@ extension UnsafeRawBufferPointer {
     /// The object key in the last eight bytes; nil if there are fewer bytes.
     var lastKey: Int64? { bigEndian64(at: count - 8) }
 
-    /// Returns the signed big-endian number of eight bytes at `offset`; nil if there are fewer
-    /// bytes.
     func bigEndian64(at offset: Int) -> Int64? {
         guard offset >= 0, count >= 8, offset <= count - 8 else { return nil }
         return Int64(bitPattern: UInt64(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
     }
 
-    /// Returns the little-endian number of eight bytes at `offset`; nil if there are fewer bytes.
     func littleEndian64(at offset: Int) -> UInt64? {
         bigEndian64(at: offset).map { UInt64(bitPattern: $0).byteSwapped }
     }
 
-    /// Returns whether the bytes precede `other` in the order of keys.
     func precedes(_ other: [UInt8]) -> Bool {
         other.span.bytes.withUnsafeBytes { other in
             let common = Swift.min(count, other.count)

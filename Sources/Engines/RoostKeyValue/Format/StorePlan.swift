@@ -1,10 +1,7 @@
 internal import RoostCore
 
 /// The entries that the engine writes for objects of each entity in addition to their records.
-///
-/// The plan is computed once, when a store is created or opened.
 struct StorePlan: Sendable {
-    /// A to-one relationship.
     struct Reference: Sendable {
         let relationship: Int
         let field: RecordLayout.Field
@@ -19,7 +16,6 @@ struct StorePlan: Sendable {
         let isAscending: [Bool]
     }
 
-    /// The plan of one entity.
     struct Entity: Sendable {
         let root: Int
         let references: [Reference]
@@ -27,25 +23,22 @@ struct StorePlan: Sendable {
         let indexes: [Values]
         /// The comparison of all fields that occur in entries.
         let entryFields: RecordAgreement
-        /// The relationships that own links and whose source can be an object of this entity.
+        /// The relationships that own links and can have an object of this entity as source.
         let linksAsSource: [Int]
-        /// The relationships that own links and whose target can be an object of this entity.
+        /// The relationships that own links and can have an object of this entity as target.
         let linksAsTarget: [Int]
     }
 
     let model: ManagedObjectModel
     let entities: [Entity]
     let constraints: [ManagedObjectModel.UniquenessConstraint]
-    /// The maximum length of a key.
+    /// The maximum length of a key; only shortened keys have exactly this length.
     ///
-    /// Only shortened keys have exactly this length. The store contains the limit, so that all
-    /// programs use the same limit.
+    /// The store contains the limit, so that all programs use the same limit.
     let keyLimit: Int
 
-    /// Creates the plan for stores of `model`.
-    ///
-    /// - Throws: `limitExceeded` if the model has more than 65 535 entities, relationships,
-    ///   constraints or indexes.
+    /// Creates the plan; throws `limitExceeded` if the model has more than 65 535 entities,
+    /// relationships, constraints or indexes.
     init(model: ManagedObjectModel, keyLimit: Int) throws(StoreError) {
         self.model = model
         self.keyLimit = keyLimit
@@ -93,7 +86,7 @@ struct StorePlan: Sendable {
 
     /// Encodes the values of a constraint or index for one record.
     ///
-    /// - Returns: False if a value of a constraint is null, so that the record has no entry.
+    /// The result is false if a value of a constraint is null, so that the record has no entry.
     func encode(_ values: Values, of record: RecordReader, isConstraint: Bool, into bytes: inout [UInt8]) -> Bool {
         bytes.removeAll(keepingCapacity: true)
         for (field, isAscending) in zip(values.fields, values.isAscending) {
@@ -124,15 +117,13 @@ enum RecordEntries {
     /// Returns whether two records of one object have the same entity, and equal values in all
     /// fields that occur in entries.
     ///
-    /// If true, the records have the same entries. If false, they may still have the same entries.
+    /// If false, the records may still have the same entries.
     static func agree(_ left: RecordReader, right: RecordReader, plan: StorePlan) -> Bool {
         guard left.entityNumber == right.entityNumber else { return false }
         return plan.entities[left.entityNumber].entryFields.holds(left, right)
     }
 
-    /// Calls `body` with the space and key of each entry of `record`.
-    ///
-    /// `values` and `key` are reusable memory.
+    /// Calls `body` with each entry of `record`; `values` and `key` are reusable memory.
     static func visit<Failure: Error>(
         _ record: RecordReader, plan: StorePlan, values: inout [UInt8], key: inout StorageKey,
         _ body: (KeySpace, StorageKey) throws(Failure) -> Void
@@ -161,8 +152,7 @@ enum RecordEntries {
         }
     }
 
-    /// Returns the value of an entry in `space` for an object: the object's key in the space
-    /// `unique`, empty in the other spaces.
+    /// Returns an entry's value: the object's key in the space `unique`, empty in other spaces.
     static func value(in space: KeySpace, object: Int64) -> [UInt8] {
         space == .unique ? UInt64(bitPattern: object).littleEndianBytes : []
     }

@@ -2,19 +2,17 @@ package import RoostCore
 
 /// The history of a store in the space `meta`, as a view or a write transaction shows it.
 ///
-/// The keys of recorded transactions come after all other keys of the space, so that new
-/// transactions are appended.
+/// The keys of transactions come after all other keys of the space, so that new transactions are
+/// appended.
 package struct KeyValueHistory: HistoryEntryWriter {
     static let settings = StorageKey("history".utf8)
-    /// The prefix of the keys of transactions.
     private static let prefix = StorageKey("~history/".utf8)
-    /// The length of the key of a part of a transaction: the prefix, eight bytes for the position,
-    /// and four bytes for the number of the part.
+    /// The length of a transaction part's key: the prefix, eight bytes for the position, four for
+    /// the part.
     private static let keyByteCount = prefix.bytes.count + 12
 
     private let reader: any KeyValueReader
 
-    /// Creates the history that a reader or a writer of the storage shows.
     package init(_ reader: any KeyValueReader) { self.reader = reader }
 
     private func writer() throws(StoreError) -> any KeyValueWriter {
@@ -38,7 +36,7 @@ package struct KeyValueHistory: HistoryEntryWriter {
         guard key.begins(with: prefix.bytes) else { return nil }
         guard key.count == keyByteCount else {
             throw StoreError(
-                .corrupted, "The store's history has a key that is not of a transaction. Restore it from a backup.")
+                .corrupted, "A key in the store's history belongs to no transaction. Restore the store from a backup.")
         }
         func number(_ range: Range<Int>) -> UInt64 { key[range].reduce(0) { $0 << 8 | UInt64($1) } }
         let start = prefix.bytes.count
@@ -47,21 +45,17 @@ package struct KeyValueHistory: HistoryEntryWriter {
 
     // MARK: Reading
 
-    /// Returns the settings of the history; nil if the store records no history.
     package func historySettings() throws(StoreError) -> [UInt8]? { try MetaSpace.read(Self.settings, reader: reader) }
 
-    /// Returns the bytes at a place; nil if the place has no entry.
     package func historyBytes(at place: HistoryPlace) throws(StoreError) -> [UInt8]? {
         try reader.value(of: Self.key(place), in: .meta)
     }
 
-    /// Returns the first place of an entry at or after `place`, or nil.
     package func historyPlace(from place: HistoryPlace) throws(StoreError) -> HistoryPlace? {
         let cursor = try reader.cursor(in: .meta)
         return try cursor.seek(to: Self.key(place)) ? try Self.place(cursor.key) : nil
     }
 
-    /// Returns the position of the last transaction, or nil.
     package func lastHistoryPosition() throws(StoreError) -> UInt64? {
         let cursor = try reader.cursor(in: .meta)
         return try cursor.seek(before: Self.prefix.bytes.dropLast() + [UInt8(ascii: "/") + 1])
@@ -70,20 +64,17 @@ package struct KeyValueHistory: HistoryEntryWriter {
 
     // MARK: Writing
 
-    /// Sets the settings; nil removes them.
     package func setHistorySettings(_ bytes: [UInt8]?) throws(StoreError) {
         let writer = try writer()
         if let bytes { return try MetaSpace.write(bytes, key: Self.settings, writer: writer) }
         try writer.delete(Self.settings, in: .meta)
     }
 
-    /// Sets the bytes at a place.
     package func putHistory(_ bytes: [UInt8], at place: HistoryPlace) throws(StoreError) {
         try writer().put(Self.key(place), bytes, in: .meta)
     }
 
-    /// Removes up to `limit` entries before `place`, but at most 4096; returns the number of
-    /// removed entries.
+    /// Removes up to `limit` entries before `place`, but at most 4096; returns their number.
     package func removeHistory(before place: HistoryPlace, limit: Int) throws(StoreError) -> Int {
         let writer = try writer()
         var keys: [StorageKey] = []
@@ -163,8 +154,7 @@ extension KeyValueStore: HistoryKeepingStore {
         if options.isUnpublished { try storage.sync() }
     }
 
-    /// Removes the recorded transactions that `bound` selects, in write transactions of limited
-    /// size.
+    /// Removes the transactions that `bound` selects, in write transactions of limited size.
     package func removeHistory(_ bound: HistoryBound) throws(StoreError) {
         try requireWritable()
         let (model, uuid) = (model, try metadata().storeUUID)

@@ -4,13 +4,13 @@ extension KeyValueStore {
     /// Starts a bulk load; see ``PersistentStore/bulkLoader(_:)``.
     ///
     /// An empty store with ``StoreOptions/isUnpublished`` is loaded in bounded transactions. Until
-    /// the load ends, snapshots that this program takes of the store are empty. Any other store is
-    /// loaded in one long transaction. If that store has ``StoreOptions/isUnpublished`` and cannot
-    /// be flushed after the transaction, ``BulkLoader/finish()`` throws `outcomeUnknown`.
+    /// the load ends, snapshots that this program takes of it are empty. Any other store is loaded
+    /// in one long transaction. If such a store has ``StoreOptions/isUnpublished`` and cannot be
+    /// flushed afterwards, ``BulkLoader/finish()`` throws `outcomeUnknown`.
     ///
-    /// The load needs about 16 MiB of memory for sorting entries. If the store is in memory, the
-    /// load sorts all entries in memory. During one long transaction, the storage also holds the
-    /// changed pages in memory. LMDB holds up to 512 MiB, and writes further pages to its file.
+    /// The load sorts entries in about 16 MiB of memory; if the store is in memory, it sorts all
+    /// entries in memory. During one long transaction, the storage also holds the changed pages in
+    /// memory. LMDB holds up to 512 MiB, and writes further pages to its file.
     public func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
         try requireWritable()
         var lastKeys: [Int: Int64] = [:]
@@ -22,7 +22,6 @@ extension KeyValueStore {
     }
 }
 
-/// A bulk load in progress.
 final class KeyValueBulkLoader: BulkLoader {
     /// The number of bytes after which a load in parts commits a part.
     private static let partByteCount = 16 << 20
@@ -39,9 +38,7 @@ final class KeyValueBulkLoader: BulkLoader {
     private let initialTally: StoreTally
     private var tally: StoreTally
     private var highestKeys: [Int: Int64]
-    /// The highest place of a written record.
-    ///
-    /// Records after this place can be appended.
+    /// The highest place of a written record; records after this place can be appended.
     private var lastPlace = ObjectPlace(root: -1, key: 0)
     private var hasLoaded = false
     private var values: [UInt8] = []
@@ -56,7 +53,7 @@ final class KeyValueBulkLoader: BulkLoader {
         checkCancellation = options.checkCancellation
         plan = store.plan
         highestKeys = lastKeys
-        // A storage in memory holds the entries in memory anyway, so they are also sorted there.
+        // A storage in memory holds the entries anyway, so they are also sorted there.
         sorter =
             store.storage.holdsCheckedMemory
             ? ExternalSorter(memoryByteCount: .max, directories: [])
@@ -118,9 +115,7 @@ final class KeyValueBulkLoader: BulkLoader {
         }
     }
 
-    /// Writes records: appends each record that comes after `last`, and inserts all others.
-    ///
-    /// If `last` is nil, inserts all records.
+    /// Appends each record after `last`, and inserts all others; inserts all if `last` is nil.
     private static func write(
         _ records: RecordBatch, plan: StorePlan, after last: ObjectPlace?, writer: any KeyValueWriter
     ) throws(StoreError) {
@@ -135,7 +130,7 @@ final class KeyValueBulkLoader: BulkLoader {
             }
             guard isNew else {
                 throw StoreError(
-                    .duplicateObject, "\(record.id) cannot be loaded: its key is taken in its hierarchy.")
+                    .duplicateObject, "\(record.id) cannot be loaded: an object of its hierarchy already has this key.")
             }
             if isBehind { last = place }
         }
@@ -145,8 +140,7 @@ final class KeyValueBulkLoader: BulkLoader {
     private func note(_ records: RecordBatch) throws(StoreError) {
         hasLoaded = true
         tally.add(records)
-        // Only the highest place of each run of records in one hierarchy is noted, because most
-        // batches consist of one such run.
+        // Most batches are one run of records in one hierarchy, so only the highest place of each run is noted.
         var highest = ObjectPlace(root: -1, key: 0)
         for index in 0..<records.count {
             let place = plan.model.place(of: records, at: index)
@@ -172,7 +166,6 @@ final class KeyValueBulkLoader: BulkLoader {
         (self.values, self.key) = (values, key)
     }
 
-    /// Records new objects in the history.
     private func record(_ records: RecordBatch) throws(StoreError) {
         guard recorder != nil else { return }
         for index in 0..<records.count {
@@ -191,7 +184,6 @@ final class KeyValueBulkLoader: BulkLoader {
         }
     }
 
-    /// Raises the highest key of the hierarchy and ``lastPlace``, if the given place is higher.
     private func note(_ place: ObjectPlace) {
         guard place.root >= 0 else { return }
         if (lastPlace.root, lastPlace.key) < (place.root, place.key) { lastPlace = place }
@@ -216,8 +208,7 @@ final class KeyValueBulkLoader: BulkLoader {
                         }
                     }
                 } else {
-                    // A look-up of each link finds links that existed before the load or occur twice
-                    // in the load.
+                    // A look-up of each link finds links that existed before the load or occur twice in it.
                     tally = try write.perform { [tally, plan] (writer) throws(StoreError) in
                         var tally = tally
                         for link in batch.links {
@@ -296,8 +287,8 @@ final class KeyValueBulkLoader: BulkLoader {
 
     /// Makes the committed load durable.
     ///
-    /// If this fails, only a load in parts can still be removed. Any other load then remains in the
-    /// store, but may not be on the disk, so the error is `outcomeUnknown`.
+    /// If this fails, only a load in parts can still be removed. Any other load remains, but may
+    /// not be on the disk, so the error is `outcomeUnknown`.
     private func flush() throws(StoreError) {
         do throws(StoreError) { try store.storage.sync() } catch {
             guard !commitsInParts else { throw error }
@@ -318,8 +309,7 @@ final class KeyValueBulkLoader: BulkLoader {
             if hasCommittedParts { try clear() }
             endLoad()
         } catch {
-            // This method cannot throw, so it stores the error. A part of the load may remain in the
-            // store, so later reads and writes throw `corrupted`.
+            // This method cannot throw. A part of the load may remain, so later reads and writes throw `corrupted`.
             store.state.withLock { $0.failure = error }
         }
     }

@@ -1,7 +1,7 @@
 package import RoostCore
 
 extension KeyValueStore {
-    /// Sets the generation and raises the highest keys of a store that is loaded from another
+    /// Sets the generation and raises the highest keys, for a store loaded from another
     /// representation.
     package func setGeneration(_ generation: Generation, lastKeys: [EntityName: Int64]) throws(StoreError) {
         try requireWritable()
@@ -21,12 +21,9 @@ extension KeyValueStore {
 
     /// A to-one reference or a link with an end that does not exist or has the wrong entity.
     package struct DanglingReference: Sendable {
-        /// The to-one relationship of the reference, or the relationship under which the link is
-        /// stored.
+        /// The to-one relationship, or the relationship under which the link is stored.
         package let relationship: RelationshipName
-        /// The key of the object that refers.
         package let source: Int64
-        /// The key that the object refers to.
         package let target: Int64
         /// Whether the source of a link is missing or has the wrong entity; false for a reference.
         package let lacksSource: Bool
@@ -45,8 +42,7 @@ extension KeyValueStore {
         return try firstDangling(.inverseLinks, reader: reader)
     }
 
-    /// Returns the first dangling reference or link in a space; nil if the checked objects are
-    /// valid.
+    /// Returns the first dangling reference or link in a space, or nil.
     ///
     /// Checks the first object of each key: the destination of a reference, the source in `links`,
     /// the target in `inverseLinks`. For a reference, also checks the entity number in the record.
@@ -57,7 +53,7 @@ extension KeyValueStore {
         var last: (relationship: Int, key: Int64, entity: Int)?
         while try cursor.next() {
             guard let entry = LinkKey(cursor.key), model.relationships.indices.contains(entry.relationship) else {
-                throw StoreError(.corrupted, "A key in space '\(space)' is of no relationship.")
+                throw StoreError(.corrupted, "A key in space '\(space)' names no relationship.")
             }
             let (number, near, far) = (entry.relationship, entry.from, entry.to)
             let relationship = model.relationships[number]

@@ -1,10 +1,7 @@
 internal import RoostCore
 
 /// A writer of the sorted links, references, unique values and index entries of a bulk load.
-///
-/// A load continues with the same value in each batch of entries.
 struct SortedEntryWriter: Sendable {
-    /// The maximum number of violations that an error lists.
     private static let maximumViolationCount = 1000
 
     let plan: StorePlan
@@ -30,7 +27,7 @@ struct SortedEntryWriter: Sendable {
             let placed = EntryArena.key(of: entry)
             if placed.first == SortedPairs.position { return try requireNewPair(placed) }
             guard let space = placed.first.flatMap({ KeySpace(position: Int($0)) }) else {
-                throw StoreError(.internalInconsistency, "A sorted entry is of no space.")
+                throw StoreError(.internalInconsistency, "A sorted entry belongs to no key space.")
             }
             try write(
                 UnsafeRawBufferPointer(rebasing: placed.dropFirst()), value: EntryArena.value(of: entry), space: space,
@@ -42,8 +39,8 @@ struct SortedEntryWriter: Sendable {
         _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, space: KeySpace, writer: any KeyValueWriter
     ) throws(StoreError) {
         if space == .links || space == .inverseLinks || space == .unique {
-            // Only these spaces can have entries with equal keys: from a repeated link, or from a
-            // unique value that two objects claim.
+            // Only these spaces can have equal keys: from a repeated link, or from a unique value that two objects
+            // claim.
             let isRepeated = previous.map {
                 $0.space == space && key.count == $0.key.count && key.begins(with: $0.key.bytes)
             }
@@ -67,8 +64,8 @@ struct SortedEntryWriter: Sendable {
 
     /// Throws `duplicateObject` if the load contains two links between the same pair of objects.
     ///
-    /// If both ends are ordered, the two links can have different keys. Then only this check finds
-    /// the repetition.
+    /// If both ends are ordered, such links can have different keys. Then only this check finds
+    /// them.
     private mutating func requireNewPair(_ key: UnsafeRawBufferPointer) throws(StoreError) {
         if key.count == previousPair.count, key.begins(with: previousPair.bytes) {
             var parts = KeyParts(key, at: 1)
@@ -92,7 +89,8 @@ struct SortedEntryWriter: Sendable {
 
     /// Returns whether another object has a unique value; if so, collects the violation.
     ///
-    /// If the key is shortened, examines all objects, otherwise only those stored before the load.
+    /// A shortened key is compared with all objects, any other key with objects stored before the
+    /// load.
     private mutating func isTaken(
         _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, writer: any KeyValueWriter
     ) throws(StoreError) -> Bool {
@@ -146,7 +144,6 @@ struct SortedEntryWriter: Sendable {
         violations.append(plan.violation(constraint.number, rejected: try id(rejected), existing: try id(existing)))
     }
 
-    /// Throws `constraintViolation` if several objects claim the same values.
     func requireUnique() throws(StoreError) {
         guard !violations.isEmpty else { return }
         throw .constraintViolations(violations, furtherCount: furtherViolationCount)
@@ -155,8 +152,7 @@ struct SortedEntryWriter: Sendable {
 
 /// The pairs of objects that links connect, for relationships with two ordered ends.
 ///
-/// The pairs form a separate group, which precedes all entries of a load in sorted order. They are
-/// not stored.
+/// The pairs are not stored. They form a group that precedes all entries in sorted order.
 enum SortedPairs {
     /// The group of the pairs in the sorter: the position of the space `meta`, which has no other
     /// sorted entries.
@@ -164,7 +160,6 @@ enum SortedPairs {
 }
 
 extension ExternalSorter {
-    /// Adds the pair of objects that a link connects.
     func append(pairOf link: Link, relationship: Int, key: inout StorageKey) throws(StoreError) {
         key.start(record: link.source, root: relationship)
         key.append(key: link.target)
@@ -173,10 +168,9 @@ extension ExternalSorter {
 }
 
 extension StoreError {
-    /// Returns the error for a link that is loaded twice or already exists; `link` describes the
-    /// relationship and the two objects.
+    /// Returns the error for a repeated link, which `link` describes.
     static func repeatedLink(_ link: String) -> StoreError {
         StoreError(
-            .duplicateObject, "A link cannot be loaded: there is one between the same two objects already: \(link).")
+            .duplicateObject, "A link cannot be loaded: its two objects are already linked (\(link)).")
     }
 }

@@ -12,7 +12,6 @@ extension ExternalSorter {
         }
     }
 
-    /// Adds an entry without a value.
     func append(_ key: StorageKey, in space: KeySpace) throws(StoreError) { try append(key, .none, in: space) }
 }
 
@@ -21,7 +20,6 @@ extension EntryArena {
         key.bytes.withUnsafeBytes { append($0, value, in: space.group) }
     }
 
-    /// Calls `body` with the space and the key of each entry, in the current order.
     func forEachKey(
         _ body: (_ space: KeySpace, _ key: UnsafeRawBufferPointer) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -34,12 +32,10 @@ extension EntryArena {
 }
 
 extension KeySpace {
-    /// The sorter's group for the entries of the space.
     fileprivate var group: UInt8 { UInt8(truncatingIfNeeded: position) }
 
     private static let byPosition = allCases.sorted { $0.position < $1.position }
 
-    /// Creates the space at a position, or nil.
     init?(position: Int) {
         guard Self.byPosition.indices.contains(position) else { return nil }
         self = Self.byPosition[position]

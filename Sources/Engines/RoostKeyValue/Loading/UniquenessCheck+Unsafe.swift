@@ -2,10 +2,8 @@ package import RoostCore
 
 /// A check for unique values that two objects of a load may share.
 ///
-/// The check needs bounded memory and reads no store.
-///
-/// Values are compared by their 128-bit hashes. Equal hashes do not prove equal values, so the
-/// store must then compare the values themselves.
+/// The check needs bounded memory and reads no store. It compares 128-bit hashes, so the store must
+/// then compare the values themselves.
 package final class UniqueValueCheck {
     private let plan: StorePlan
     private let sorter: ExternalSorter
@@ -32,9 +30,7 @@ package final class UniqueValueCheck {
         }
     }
 
-    /// Returns whether any two of the added hashes are equal.
-    ///
-    /// After this call, no record can be added.
+    /// Returns whether any two added hashes are equal; after this call, no record can be added.
     ///
     /// - Throws: The errors of ``add(_:)``.
     package func hasRepeated() throws(StoreError) -> Bool {

@@ -14,10 +14,10 @@ final class LinkStream {
     /// The current link; nil at the end and before the start.
     private(set) var current: Link?
 
-    /// Creates a stream of the entries whose keys begin with `prefix`.
+    /// Creates a stream of the entries whose keys begin with `prefix`, after the link `after`, if
+    /// any.
     ///
-    /// If `after` is not nil, the stream starts after that link. Call ``advance()`` for the first
-    /// link.
+    /// Call ``advance()`` for the first link.
     init(
         _ snapshot: KeyValueSnapshot, space: KeySpace, prefix: StorageKey, after: Link? = nil, skipsSelf: Bool = false
     ) throws(StoreError) {
@@ -44,7 +44,6 @@ final class LinkStream {
         current = nil
     }
 
-    /// Moves to the next link.
     func advance() throws(StoreError) {
         repeat {
             let found: Bool
@@ -62,8 +61,8 @@ final class LinkStream {
 
     /// Returns an entry's link.
     ///
-    /// The source of the result is the first object in the key. In the space `inverseLinks`, this
-    /// object is the target of the stored link, so the result is the flipped link.
+    /// The link's source is the first object in the key. So in the space `inverseLinks`, it is the
+    /// flipped stored link.
     static func link(
         _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, space: KeySpace
     ) throws(StoreError) -> Link {
@@ -76,7 +75,6 @@ final class LinkStream {
 }
 
 extension StoreError {
-    /// Returns the error for an entry that the engine cannot have written.
     static func damagedEntry(_ space: KeySpace) -> StoreError {
         StoreError(.corrupted, "An entry of space '\(space)' has the wrong form.")
     }
@@ -90,7 +88,6 @@ struct LinkKey {
     let place: Int64
     let to: Int64
 
-    /// Creates the parts of a key; nil if the key has another form.
     init?(_ key: UnsafeRawBufferPointer) {
         var parts = KeyParts(key)
         guard let relationship = parts.number(), let from = parts.key(), let place = parts.place(),
@@ -100,7 +97,7 @@ struct LinkKey {
         (self.relationship, self.from, self.place, self.to) = (relationship, from, place, to)
     }
 
-    /// Returns the last part of a key, `to`; nil if the key has another form.
+    /// Returns the last part of a key, `to`, or nil.
     ///
     /// The first `byteCount` bytes are the number and `from`, which the caller knows.
     @inline(__always)
@@ -143,13 +140,11 @@ final class KeyValueLinkCursor: FillingLinkCursor {
         return false
     }
 
-    /// Returns the stream whose link comes first; nil if all streams are at their end.
     private func nextStream() -> LinkStream? { streams.count == 1 ? streams[0] : streams.leading }
 }
 
 extension [LinkStream] {
-    /// The stream whose link comes first by place and target key; nil if all streams are at their
-    /// end.
+    /// The stream whose link comes first by place and target key; nil if all are at their end.
     fileprivate var leading: LinkStream? {
         var best: LinkStream?
         for stream in self {
@@ -191,7 +186,6 @@ final class GroupedLinkCursor: FillingLinkCursor {
         spaces.count == 1 ? try fillFromOne(&batch) : try fillMerging(&batch)
     }
 
-    /// Adds links of one space.
     private func fillFromOne(_ batch: inout LinkBatch) throws(StoreError) -> Bool {
         let (space, number) = spaces[0]
         let cursor: any KeyValueCursor
@@ -221,8 +215,7 @@ final class GroupedLinkCursor: FillingLinkCursor {
             let id = ids[index]
             index += 1
             key.start(record: id.key, root: number)
-            // An object without entries has no links, even if it exists. So existence is checked only
-            // for objects with entries.
+            // An object without entries has no links, so existence is checked only for objects with entries.
             isFound = try cursor.seek(to: key) && cursor.key.begins(with: key.bytes)
             if isFound { isFound = try snapshot.exists(id, relationship: description) }
         }

@@ -5,15 +5,13 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
     private let snapshot: KeyValueSnapshot
     private let cursor: any KeyValueCursor
     private let entity: ManagedObjectModel.Entity
-    /// Whether records of an entity are returned, with one element for each entity number; nil if
-    /// all records of the hierarchy are returned.
+    /// Whether to return records, by entity number; nil to return all records.
     private let wanted: [Bool]?
     private var position: Position
 
     private enum Position {
         /// Before the first record whose key is greater than this key.
         case before(Int64)
-        /// At the last visited record.
         case atShown
         case atEnd
     }
@@ -44,9 +42,7 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
         return try visitNext(body)
     }
 
-    /// Calls `body` with the next records until `body` returns false.
-    ///
-    /// - Returns: False if all records were visited.
+    /// Calls `body` with the next records; returns false if all records were visited.
     private func visitNext(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         do throws(StoreError) {
             guard try moveOn() else {
@@ -68,8 +64,7 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
                     isPastEnd = true
                     return false
                 }
-                // Records of unwanted entities are verified too, because damage can change the entity
-                // in a record.
+                // Damage can change the entity in a record, so records of unwanted entities are verified too.
                 let record = try verifier.record(value, key: key)
                 return !(wanted?[record.entityNumber] ?? true) || body(record)
             }
@@ -95,9 +90,7 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
         return key
     }
 
-    /// Moves the storage's cursor to the next record that was not visited.
-    ///
-    /// Returns false at the end.
+    /// Moves to the next record that was not visited; returns false at the end.
     private func moveOn() throws(StoreError) -> Bool {
         switch position {
         case .atEnd: false
@@ -134,9 +127,6 @@ final class SelectedRecordCursor: FillingRecordCursor, RecordVisitor {
         return try visitNext(body)
     }
 
-    /// Calls `body` with the next records until `body` returns false.
-    ///
-    /// - Returns: False if all records were visited.
     private func visitNext(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         let (ids, reader) = (ids, snapshot.reader)
         var next = index
@@ -144,8 +134,7 @@ final class SelectedRecordCursor: FillingRecordCursor, RecordVisitor {
         do throws(StoreError) {
             var shouldContinue = true
             while shouldContinue, next < ids.count {
-                // Most successive IDs have the same entity, so the entity is looked up once for each run
-                // of such IDs.
+                // Most successive IDs have the same entity, so each run of such IDs looks up the entity once.
                 let name = ids[next].entity
                 let entity = try snapshot.entity(name)
                 let (number, root) = (entity.number, entity.root)
@@ -172,9 +161,9 @@ final class SelectedRecordCursor: FillingRecordCursor, RecordVisitor {
     }
 }
 
-/// The records of one entity and its subentities with given keys, in the order of a source's keys.
+/// The records with given keys, in the order of a source's keys.
 ///
-/// The visitor skips keys without a record, and records of other entities in the hierarchy.
+/// The visitor skips keys without a record, and records outside the entity and its subentities.
 final class KeyedRecordVisitor: RecordVisitor {
     private let snapshot: KeyValueSnapshot
     private let entity: ManagedObjectModel.Entity
@@ -182,7 +171,7 @@ final class KeyedRecordVisitor: RecordVisitor {
     private var source: (any KeySource)?
     private var keys: [Int64] = []
     private var index = 0
-    /// The cursor over the records, which is used if the keys are close together.
+    /// The cursor over the records, if the keys are close together.
     private var cursor: (any KeyValueCursor)?
 
     init(_ snapshot: KeyValueSnapshot, entity: ManagedObjectModel.Entity, source: any KeySource) {
@@ -201,7 +190,6 @@ final class KeyedRecordVisitor: RecordVisitor {
             }
             return false
         } catch {
-            // The cursor continues after a damaged record.
             if error.damagedObject == nil { source = nil }
             throw error
         }
@@ -214,8 +202,7 @@ final class KeyedRecordVisitor: RecordVisitor {
         return count >= 64 && (last - first) / 8 <= count
     }
 
-    /// Calls `body` like ``show(_:)``, but reads all records from the first key to the last, and
-    /// skips records with other keys.
+    /// Calls `body` like ``show(_:)``, but reads all records from the first key to the last.
     ///
     /// The keys must be ascending.
     private func walk(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
@@ -250,9 +237,6 @@ final class KeyedRecordVisitor: RecordVisitor {
         return shouldContinue
     }
 
-    /// Calls `body` with the records of the current keys, until `body` returns false.
-    ///
-    /// - Returns: False if `body` returned false.
     private func show(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         let (keys, entity, reader, verifier) = (keys, entity, snapshot.reader, snapshot.verifier(root: entity.root))
         var (next, shouldContinue) = (index, true)

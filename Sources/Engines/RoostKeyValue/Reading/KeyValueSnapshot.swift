@@ -7,9 +7,7 @@ final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
     let reader: any KeyValueReader
     private let blocks: [Int: KeyBlock]
     let model: ManagedObjectModel
-    /// The last entity that was looked up.
-    ///
-    /// Most successive requests have the same entity, so its name need not be hashed each time.
+    /// The last entity that was looked up; most successive requests have the same entity.
     private var lastEntity: ManagedObjectModel.Entity?
     private var isClosed = false
 
@@ -39,9 +37,6 @@ final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
         if isClosed { throw StoreError(.closed, "The snapshot of store '\(store.location)' was closed.") }
     }
 
-    /// Returns the entity with the given name.
-    ///
-    /// Throws `unknownEntity`.
     func entity(_ name: EntityName) throws(StoreError) -> ManagedObjectModel.Entity {
         if let lastEntity, lastEntity.name == name { return lastEntity }
         let entity = try model.requireEntity(name)
@@ -63,7 +58,7 @@ final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
         try requireOpen()
         let root = try model.requireEntity(entity).root
         let last = try MetaSpace.readLastKey(root: root, reader: reader)
-        // Keys that this program reserved but that no caller received do not count.
+        // Keys that this program reserved, but no caller received, do not count.
         if let block = blocks[root], block.limit - 1 == last { return block.next - 1 }
         return last
     }
@@ -134,11 +129,10 @@ final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
         return GroupedLinkCursor(self, relationship: relationship, spaces: try linkSpaces(of: relationship), ids: ids)
     }
 
-    /// Returns the spaces that contain a relationship's links, and the number at the start of the
-    /// keys in each space.
+    /// Returns the spaces with a relationship's links, and the number at the start of the keys.
     ///
-    /// A relationship that is its own inverse has two spaces: each pair is stored once, and an
-    /// object can be at either end.
+    /// A relationship that is its own inverse has two spaces, because each pair is stored only
+    /// once.
     private func linkSpaces(
         of relationship: ManagedObjectModel.Relationship
     ) throws(StoreError) -> [(space: KeySpace, number: Int)] {

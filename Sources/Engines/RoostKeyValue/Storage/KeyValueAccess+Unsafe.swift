@@ -8,7 +8,6 @@ extension KeyValueReader {
         try key.withBytes { (key) throws(StoreError) in try withValue(of: key, in: space, body) }
     }
 
-    /// Returns a copy of the value of a key; nil if the key is missing.
     func value(of key: StorageKey, in space: KeySpace) throws(StoreError) -> [UInt8]? {
         var found: [UInt8]?
         try withValue(of: key, in: space) { (value) throws(StoreError) in found = value.map { Array($0) } }
@@ -29,8 +28,8 @@ extension KeyValueReader {
         return found
     }
 
-    /// Returns the value of a key as a little-endian number of eight bytes; nil if the key is
-    /// missing or its value has another length.
+    /// Returns a value of eight bytes as a little-endian number; nil for a missing key or another
+    /// length.
     func number(of key: StorageKey, in space: KeySpace) throws(StoreError) -> Int64? {
         var found: Int64?
         try withValue(of: key, in: space) { (value) throws(StoreError) in
@@ -40,8 +39,7 @@ extension KeyValueReader {
         return found
     }
 
-    /// Calls `body` with a verified record of the hierarchy `root`, or with nil if the record does
-    /// not exist.
+    /// Calls `body` with a verified record, or with nil if the record does not exist.
     func withRecord(
         _ key: Int64, root: Int, model: ManagedObjectModel, _ body: (RecordReader?) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -53,7 +51,6 @@ extension KeyValueReader {
         }
     }
 
-    /// Returns the entity number in a record of the hierarchy `root`; nil without such a record.
     func entityNumber(of key: Int64, root: Int, model: ManagedObjectModel) throws(StoreError) -> Int? {
         var number: Int?
         try withRecord(key, root: root, model: model) { (record) throws(StoreError) in number = record?.entityNumber }
@@ -86,14 +83,11 @@ extension KeyValueWriter {
         try key.withBytes { (key) throws(StoreError) in try append(key, value, in: space) }
     }
 
-    /// Sets the value of a key to a little-endian number of eight bytes.
     func put(_ key: StorageKey, number: Int64, in space: KeySpace) throws(StoreError) {
         try withUnsafeBytes(of: number.littleEndian) { (value) throws(StoreError) in try put(key, value, in: space) }
     }
 
-    /// Inserts a key whose value is a little-endian number of eight bytes.
-    ///
-    /// - Returns: False if the key exists; nothing is then changed.
+    /// Returns false without a change if the key exists.
     func insert(_ key: UnsafeRawBufferPointer, number: Int64, in space: KeySpace) throws(StoreError) -> Bool {
         try withUnsafeBytes(of: number.littleEndian) { (value) throws(StoreError) in
             try insert(key, value, in: space)

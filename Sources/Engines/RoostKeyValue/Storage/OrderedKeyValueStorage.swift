@@ -4,9 +4,8 @@ public import RoostCore
 /// snapshots, and one writer.
 ///
 /// Keys are ordered by their bytes. A key precedes longer keys that begin with it. Implement this
-/// protocol to get a complete `PersistentStore` from ``KeyValueStore``. The engine provides
-/// records, links, constraints, indexes, tallies, versions, bulk loading and all checks.
-/// `docs/write-a-backend.md` has a longer description with an example.
+/// protocol to get a complete `PersistentStore` from ``KeyValueStore``. `docs/write-a-backend.md`
+/// has an example.
 ///
 /// The methods are called from any number of threads at once, never on the cooperative pool, and
 /// may block. Errors keep their codes on the way to the user: `busy`, `noSpace`, `ioFailure`,
@@ -14,27 +13,25 @@ public import RoostCore
 public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     /// The maximum length of a key in the storage, in bytes; at least 64.
     ///
-    /// The limit must not decrease while stores exist: the engine writes it into a store, and
-    /// refuses to open a store with a greater limit.
+    /// The limit must not decrease while stores exist: the engine writes the limit into a store,
+    /// and refuses to open a store with a greater limit.
     var maximumKeyByteCount: Int { get }
 
     /// Whether all reads return bytes that this process keeps in memory and has already checked
     /// (default: false).
     ///
-    /// If so, snapshots do not verify the checksums of the records that they read.
+    /// If true, snapshots do not verify the checksums of records.
     var holdsCheckedMemory: Bool { get }
 
     /// The value of `StoreMetadata.formatVersion` for stores without required features (default:
     /// the version of the engine's format).
     ///
-    /// Implement this property for a storage whose file has its own format instead of the engine's
-    /// keys and values.
+    /// Implement this property for a storage whose file has its own format.
     var formatVersion: Int { get }
 
     /// Returns a consistent view of all spaces after the latest commit of any process.
     ///
-    /// Never waits for a writer, and does not show later commits. Any number of views may be open
-    /// at once.
+    /// Never waits for a writer, and does not show later commits. Any number of views may be open.
     /// - Throws: `closed` after ``close()``; `storeReplaced` if the path now refers to another
     ///   file.
     func read() throws(StoreError) -> any KeyValueReader
@@ -50,10 +47,9 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
         timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result
 
-    /// Starts a write transaction that can span several calls, for loads that are too large for one
-    /// call.
+    /// Starts a write transaction that can span several calls.
     ///
-    /// The transaction holds the writer lock until it ends. Other transactions of this and of other
+    /// The transaction holds the writer lock until it ends. Transactions of this and of other
     /// programs wait for the lock, up to their own timeouts.
     /// - Throws: `busy` after `timeoutSeconds`; `readOnly` if the storage was opened read-only;
     ///   `closed`.
@@ -70,15 +66,15 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
 
     /// Returns the problems in the storage's own structure; empty for a sound structure.
     ///
-    /// The method need not examine keys and values, because the engine examines them. It must read
-    /// the stored bytes, not a cache, and change nothing.
+    /// The engine itself examines keys and values. The method must read the stored bytes, not a
+    /// cache, and change nothing.
     func integrityFindings() throws(StoreError) -> [StoreFinding]
 
     /// Releases the storage's resources.
     ///
     /// An open reader keeps the resources that it needs until the reader is closed. A running write
-    /// transaction also keeps its resources, and the storage may still commit the transaction. The
-    /// engine calls this method at most once: when the store is closed or could not be opened.
+    /// transaction keeps its resources too, and may still be committed. The engine calls this
+    /// method at most once: when the store is closed or could not be opened.
     func close() throws(StoreError)
 }
 
@@ -89,10 +85,8 @@ extension OrderedKeyValueStorage {
     /// The default, the version of the engine's format for stores without required features: 2.
     public var formatVersion: Int { MetaSpace.formatVersion }
 
-    /// Returns the `StoreMetadata.formatVersion` of a store with a version of the engine's format.
     func formatVersion(ofEngineVersion version: Int) -> Int {
-        // Required features increase the version of the engine's format by one, so they increase the
-        // version of a storage's own format by one too.
+        // A required feature increases the engine's version and the storage's own version by one.
         formatVersion + version - MetaSpace.formatVersion
     }
 
@@ -133,7 +127,7 @@ public enum KeySpace: String, CaseIterable, Sendable {
     /// Fetch indexes.
     case indexes
 
-    /// The space's position among all spaces, from 0, for arrays with an element for each space.
+    /// The space's position among all spaces, from 0.
     public var position: Int {
         switch self {
         case .meta: 0
@@ -170,11 +164,10 @@ public protocol KeyValueReader: AnyObject {
 
 /// A position in a space.
 ///
-/// The bytes of key and value are valid until the cursor moves or its view ends. In a write
-/// transaction, they are also invalid after a write. A storage whose bytes have no fixed address
-/// can copy them into ``PinnedBytes``. After a write, the engine calls ``seek(to:)`` before any
-/// other method of the cursor. After the end of the view, ``seek(to:)``, ``seek(before:)`` and
-/// ``next()`` throw `closed`.
+/// The bytes of key and value are valid until the cursor moves, its view ends, or the transaction
+/// writes. A storage whose bytes have no fixed address can copy them into ``PinnedBytes``. After a
+/// write, the engine calls ``seek(to:)`` before any other method of the cursor. After the end of
+/// the view, ``seek(to:)``, ``seek(before:)`` and ``next()`` throw `closed`.
 public protocol KeyValueCursor: AnyObject {
     /// Moves to the first key that is not before `key`.
     ///
@@ -186,9 +179,7 @@ public protocol KeyValueCursor: AnyObject {
     /// If no key precedes `key`, moves to the end and returns false. Later calls may find keys
     /// again.
     func seek(before key: UnsafeRawBufferPointer?) throws(StoreError) -> Bool
-    /// Moves to the next key.
-    ///
-    /// Before the first move, moves to the first key.
+    /// Moves to the next key; a new cursor moves to the first key.
     ///
     /// Returns false at the end, and in all later calls until a seek finds a key.
     func next() throws(StoreError) -> Bool
@@ -196,8 +187,8 @@ public protocol KeyValueCursor: AnyObject {
     /// false.
     ///
     /// If `body` returns false or throws, the cursor stays at that entry. At the end, `body` is not
-    /// called. Most reads use this method, so a storage that can loop over entries itself should
-    /// implement it.
+    /// called. Most reads use this method: implement it if the storage can loop over entries
+    /// itself.
     /// - Parameter body: Receives key and value. Must not use the cursor, end its view or write.
     /// - Returns: False at the end; true if `body` returned false.
     /// - Throws: The errors of `body` and of ``next()``.
@@ -277,13 +268,10 @@ public protocol KeyValueLongWrite: AnyObject {
     ///
     /// After an error, the transaction can only be aborted. After `outcomeUnknown`, the transaction
     /// may be on the disk; after any other error, nothing of it is written. After `outcomeUnknown`,
-    /// the storage must be opened again, or read the disk again, before it accepts a further
-    /// transaction.
+    /// the storage accepts no transaction until it is opened again or has read the disk again.
     /// - Throws: `noSpace`, `ioFailure`, `outcomeUnknown`; `closed` after an error of
     ///   ``perform(_:)``, or if the storage was closed and can no longer commit.
     func commit() throws(StoreError)
-    /// Discards all changes.
-    ///
-    /// After a commit or an abort, this method does nothing.
+    /// Discards all changes; does nothing after a commit or an abort.
     func abort()
 }

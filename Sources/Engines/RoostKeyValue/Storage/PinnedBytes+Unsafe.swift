@@ -1,9 +1,7 @@
 /// A copy of bytes at a stable address, for the current entry of a ``KeyValueCursor``.
 ///
-/// Use this class in a storage that keeps keys and values in arrays, because the bytes of an array
-/// have an address only inside a closure.
-///
-/// Use an object from one thread at a time.
+/// Use this class in a storage that keeps keys and values in arrays: the bytes of an array have an
+/// address only inside a closure. Use an object from one thread at a time.
 public final class PinnedBytes {
     private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 

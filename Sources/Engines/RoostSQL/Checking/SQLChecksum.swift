@@ -3,20 +3,16 @@ internal import RoostCore
 /// The rule for the checksums of rows in one format version.
 ///
 /// In format version 2, the checksum of an object's row is the content hash of the object's record.
-/// From format version 3 on, the checksum also covers the record's version.
+/// From version 3 on, the checksum also covers the record's version.
 package struct SQLChecksum: Sendable {
-    /// Whether the checksum of an object's row covers the record's version.
     let coversVersion: Bool
 
-    /// Creates the rule of a format version.
     init(formatVersion: Int) { coversVersion = formatVersion >= 3 }
 
-    /// Returns the checksum of a record with the given content hash and version.
     package func checksum(contentHash: UInt64, version: UInt32) -> UInt64 {
         coversVersion ? contentHash ^ RecordHash.versionMask(version) : contentHash
     }
 
-    /// Returns the content hash of a record with the given checksum and version.
     func contentHash(checksum: UInt64, version: UInt32) -> UInt64 {
         // The mask is applied with XOR, so applying it again removes it.
         self.checksum(contentHash: checksum, version: version)

@@ -19,7 +19,6 @@ extension SQLStore: ChangeAcceptingStore {
         }
     }
 
-    /// Accepts changes, and returns the generations before and after.
     private func accept(_ expected: ExternalChanges) throws(StoreError) -> (previous: Generation, now: Generation) {
         // Damage to the file is not a change by another program, even if all values can be read.
         if let finding = try database.integrityFindings().first {
@@ -36,7 +35,7 @@ extension SQLStore: ChangeAcceptingStore {
             let (changes, found) = try externalChanges(snapshot)
             guard changes == expected else {
                 throw StoreError(
-                    .conflict, "'\(location)' changed after its changes were shown; nothing was accepted.")
+                    .conflict, "'\(location)' changed again after its changes were shown; nothing was accepted.")
             }
             let previous = try SQLTallies.read(connection, store: self).generation
             guard !changes.isEmpty else { return (previous, previous) }
@@ -55,8 +54,7 @@ extension SQLStore: ChangeAcceptingStore {
         return generations
     }
 
-    /// Returns the differences between the current content and the recorded tallies, and the
-    /// tallies of the current content.
+    /// Returns the changes, and the tallies of the current content.
     ///
     /// - Throws: `corrupted` if the content cannot be accepted.
     private func externalChanges(
@@ -68,7 +66,7 @@ extension SQLStore: ChangeAcceptingStore {
         var (count, objects) = (0, [ObjectID]())
         for table in schema.objectTables {
             if let message = try impossibleKey(in: table, connection: try snapshot.open()) {
-                throw StoreError(.corrupted, "\(message) Repair it with an SQL tool.")
+                throw StoreError(.corrupted, "\(message) Repair the row with an SQL tool.")
             }
             try snapshot.walk(table.root) { (row) throws(StoreError) in
                 switch row {
@@ -87,7 +85,7 @@ extension SQLStore: ChangeAcceptingStore {
                 guard link.source > 0, link.target > 0, relationship.normalized(link) == link else {
                     throw StoreError(
                         .corrupted,
-                        "The link of '\(relationship.name)' from key \(link.source) to key \(link.target) is not in the form that links have; 'roost check' says more. Repair it with an SQL tool."
+                        "The link of '\(relationship.name)' from key \(link.source) to key \(link.target) is invalid. Run 'roost check' for details, and repair the link with an SQL tool."
                     )
                 }
             }
@@ -96,8 +94,8 @@ extension SQLStore: ChangeAcceptingStore {
         var entities: [ExternalChanges.Difference] = []
         for entity in model.entities where recorded.entities[entity.number] != found.entities[entity.number] {
             let (before, now) = (recorded.entities[entity.number], found.entities[entity.number])
-            // A program that only changes values does not change the stored checksums. So if the tally
-            // of these checksums differs from the recorded tally, rows were added or removed.
+            // A program that only changes values leaves the stored checksums unchanged. So a different tally of these
+            // checksums means that rows were added or removed.
             let stored = try storedTally(of: entity, connection: try snapshot.open())
             entities.append(
                 ExternalChanges.Difference(
@@ -118,8 +116,7 @@ extension SQLStore: ChangeAcceptingStore {
         )
     }
 
-    /// Returns the tally of the checksums in an entity's rows, without comparing them with the
-    /// values.
+    /// Returns the tally of the stored checksums of an entity's rows; does not verify them.
     private func storedTally(
         of entity: ManagedObjectModel.Entity, connection: any SQLConnection
     ) throws(StoreError) -> Tally {
@@ -137,7 +134,7 @@ extension SQLStore: ChangeAcceptingStore {
         }
     }
 
-    /// The number of changed rows after which a walk is interrupted to rewrite these rows.
+    /// The number of changed rows that are rewritten together.
     private static var signedTogether: Int { 4096 }
 
     /// Rewrites the changed rows of a table, each as an update of its object.
@@ -176,7 +173,7 @@ extension SQLStore: ChangeAcceptingStore {
         if let reason { throw reason }
         guard !batch.isEmpty, batch.version(at: 0) < UInt32.max else {
             throw StoreError(
-                .limitExceeded, "The versions of \(id) are used up, or it disappeared; nothing was accepted.")
+                .limitExceeded, "The versions of \(id) are used up, or the object disappeared; nothing was accepted.")
         }
         try batch.withRecord(at: 0) { (record) throws(StoreError) in
             try connection.withStatement(table.writing.updateSQL) { (statement) throws(StoreError) in

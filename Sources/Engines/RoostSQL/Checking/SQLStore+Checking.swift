@@ -1,9 +1,7 @@
 public import RoostCore
 
 extension SQLStore {
-    /// Returns the database's notices about its files.
-    ///
-    /// A store that accepts changes by other programs also describes these changes.
+    /// Returns the database's notices about its files, and the accepted changes of other programs.
     public func contentNotices() throws(StoreError) -> [String] {
         try requireOpen()
         guard acceptsChanges else { return database.notices }
@@ -49,7 +47,7 @@ extension SQLStore {
         SQLSnapshot(store: self, connection: try database.beginReading(), acceptsChanges: false)
     }
 
-    /// The maximum number of findings that are listed for one table.
+    /// The maximum number of listed findings for one table.
     private static var maximumListed: Int { 100 }
 
     private func check(
@@ -80,7 +78,7 @@ extension SQLStore {
                     tallies[record.entityNumber, default: Tally()].add(record.computedContentHash)
                     guard record.key > lastKey else { return }
                     found(
-                        "\(record.id) has a key above the last one that was reserved, \(lastKey); it could be given out again."
+                        "\(record.id) has a key above the last reserved key, \(lastKey); a new object could get the same key."
                     )
                 }
             }
@@ -94,7 +92,7 @@ extension SQLStore {
                 StoreFinding(
                     .damage,
                     message:
-                        "The rows of '\(model.entities[number].name)' differ from what the store recorded: \(found.count) rows, \(recorded.entities[number].count) recorded."
+                        "The number or contents of the rows of '\(model.entities[number].name)' differ from what the store recorded: \(found.count) rows, \(recorded.entities[number].count) recorded."
                 ))
         }
         if count > Self.maximumListed {
@@ -106,12 +104,9 @@ extension SQLStore {
         findings += listed
     }
 
-    /// Finds a row with a key that no object can have.
+    /// Returns a sentence about the first row with a key that no object can have, or nil.
     ///
     /// A walk through the table omits such rows.
-    ///
-    /// - Returns: A sentence about the first such row, or nil.
-    /// - Throws: Errors of the database.
     func impossibleKey(in table: SQLTable, connection: any SQLConnection) throws(StoreError) -> String? {
         let sql =
             "SELECT _id FROM \(table.quotedName) WHERE _id < 1 ORDER BY _id \(schema.dialect.limit("1", offset: nil))"
@@ -137,11 +132,10 @@ extension SQLStore {
             StoreFinding(
                 .damage,
                 message:
-                    "The links of '\(table.relationship.name)' differ from what the store recorded: \(tally.count) links, \(recorded.relationships[number].count) recorded."
+                    "The number or contents of the links of '\(table.relationship.name)' differ from what the store recorded: \(tally.count) links, \(recorded.relationships[number].count) recorded."
             ))
     }
 
-    /// Returns the tally of the links of a table, and calls `body` with each link.
     func tally(
         of table: SQLSchema.LinkTable, connection: any SQLConnection, _ body: (Link) throws(StoreError) -> Void
     ) throws(StoreError) -> Tally {
@@ -164,13 +158,11 @@ extension SQLStore {
     }
 }
 
-/// A row that a walk through a table finds.
 enum SQLWalkedRow {
     /// The values match the checksum.
     case sound(RecordReader)
     /// The values do not match the checksum, but are valid.
     case changed(StoreError, RecordReader)
-    /// No record could be read, for example because a value is invalid or too large.
     case unreadable(StoreError)
 }
 
@@ -178,13 +170,9 @@ extension SQLSnapshot {
     /// Calls `body` with all rows of a hierarchy in key order, including rows that do not match
     /// their checksums.
     ///
-    /// - Parameters:
-    ///   - root: The number of the root entity.
-    ///   - key: The key after which the walk begins.
-    ///   - isDone: Returns whether to end the walk; called after each batch or damaged row.
-    ///   - body: Receives each row.
+    /// Calls `isDone` after each batch or damaged row, and then ends the walk if it returns true.
+    ///
     /// - Returns: The key of the last row that was read; nil at the end of the table.
-    /// - Throws: Errors of the database and of `body`.
     @discardableResult
     func walk(
         _ root: Int, after key: Int64 = 0, until isDone: () -> Bool = { false },
@@ -212,7 +200,6 @@ extension SQLSnapshot {
         }
     }
 
-    /// Calls `body` with a row that a cursor reported as damaged.
     private func walk(
         damaged error: StoreError, batch: inout RecordBatch, _ body: (SQLWalkedRow) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -220,7 +207,6 @@ extension SQLSnapshot {
         guard error.code == .corrupted, let id = error.damagedObject else { return try body(.unreadable(error)) }
         let lookup = try lookup(id.entity)
         let reason = try lookup.access.look(up: id.key, into: &batch, plan: lookup.plan, accepting: true)
-        // In a damaged table, a look-up may not find a row that the walk has found.
         guard reason == nil, !batch.isEmpty else { return try body(.unreadable(error)) }
         try batch.withRecord(at: 0) { (record) throws(StoreError) in try body(.changed(error, record)) }
     }

@@ -1,6 +1,5 @@
 internal import RoostCore
 
-/// The version and the entity of a row, without its values.
 struct SQLRowHead {
     let version: UInt32
     let entity: Int
@@ -12,8 +11,7 @@ struct SQLRowHead {
     var keepsIndexedColumns = false
 }
 
-// Optimistic conflict detection: a commit compares the versions in the store with the versions that
-// the caller read.
+// Optimistic conflict detection compares the versions in the store with the versions that the caller read.
 
 extension SQLCommit {
     /// Throws `conflict` if an object does not have the version and entity that the change set
@@ -31,8 +29,8 @@ extension SQLCommit {
     /// Locks the objects whose ordered lists the change set extends.
     ///
     /// A concurrent commit that extends one of these lists waits, and then finds that the place is
-    /// taken. These locks are taken first, because unchanged objects get a weaker lock later, and
-    /// such an object can also own a list.
+    /// taken. An unchanged object gets a weaker lock later. It may own a list, so the stronger
+    /// locks of this method come first.
     func lockListOwners() throws(StoreError) {
         guard writer.locks != nil, !change.lastPlaces.isEmpty else { return }
         let owners = change.lastPlaces.map { last in
@@ -58,7 +56,7 @@ extension SQLCommit {
         }
     }
 
-    /// Returns the items; if the commit locks rows, they are sorted by hierarchy and key.
+    /// Returns the items, sorted by hierarchy and key if the commit locks rows.
     func inLockOrder(_ items: [PreparedChange.Item]) -> [PreparedChange.Item] {
         writer.locks == nil ? items : items.sorted { $0.place < $1.place }
     }
@@ -79,7 +77,7 @@ extension SQLCommit {
                 for order in start..<end {
                     let item = change.updates[order]
                     old.removeAll()
-                    // The old record is verified, so that a damaged row gets no new checksum.
+                    // The old record is verified, so that a damaged row does not get a valid checksum.
                     let error = try access.look(
                         up: item.place.key, into: &old, plan: schema.reading[root], accepting: store.acceptsChanges)
                     if let error { throw error }
@@ -108,7 +106,7 @@ extension SQLCommit {
         }
     }
 
-    /// Returns the index after the run of prepared updates in one table that begins at `start`.
+    /// Returns the end of the updates from `start` on that are in one table.
     func endOfTable(_ start: Int) -> Int {
         let updates = change.updates
         var end = start + 1
@@ -116,7 +114,6 @@ extension SQLCommit {
         return end
     }
 
-    /// Returns whether a batch contains the object of an item at the given version.
     private static func holds(_ found: RecordBatch, item: PreparedChange.Item, version: UInt32) -> Bool {
         !found.isEmpty && found.entityNumber(at: 0) == item.entity && found.version(at: 0) == version
     }
@@ -131,23 +128,20 @@ extension SQLCommit {
         found.withRecord(at: 0) { conflicts.append(item, version: version, stored: $0, in: change, rank: rank) }
     }
 
-    /// Returns the head of the row from which a record was just read.
     private func head(of record: RecordReader) throws(StoreError) -> SQLRowHead {
         var hash = record.storedContentHash
         if store.acceptsChanges {
-            // If another program changed the row, the tallies still contain the hash in the row's
-            // stored checksum, not the hash of the new values.
+            // If another program changed the row, the tallies contain the hash in the row's checksum, not the hash of
+            // the new values.
             let place = ObjectPlace(root: model.entities[record.entityNumber].root, key: record.key)
             if let stored = try head(place) { hash = stored.contentHash }
         }
         return SQLRowHead(version: record.version, entity: record.entityNumber, contentHash: hash)
     }
 
-    /// Returns the head of the row of an object to delete, after verifying the row's values.
+    /// Verifies the row of an object to delete, and returns its head.
     ///
-    /// If the object does not have the version and entity in the change set, adds a conflict.
-    ///
-    /// - Returns: The head; nil if a conflict was added.
+    /// Returns nil after adding a conflict if the version or entity differs from the change set.
     private mutating func head(
         deleting item: PreparedChange.Item, old: inout RecordBatch, conflicts: inout ChangeConflicts
     ) throws(StoreError) -> SQLRowHead? {
@@ -163,7 +157,7 @@ extension SQLCommit {
         }
     }
 
-    /// Adds a conflict if an object does not have the version and entity in the change set.
+    /// Adds a conflict if the version or entity of an object differs from the change set.
     private func requireUnchanged(
         _ item: PreparedChange.Item, old: inout RecordBatch, conflicts: inout ChangeConflicts
     ) throws(StoreError) {
@@ -175,9 +169,7 @@ extension SQLCommit {
         note(item, version: version, found: old, rank: change.rank(ofUnchanged: item), conflicts: &conflicts)
     }
 
-    /// Reads the record at the place of an item.
-    ///
-    /// The record's entity may differ from the item's.
+    /// Reads the record at the place of an item; its entity may differ from the item's.
     private func read(
         _ item: PreparedChange.Item, into batch: inout RecordBatch, locking lock: SQLRowLock? = nil
     ) throws(StoreError) {
@@ -199,7 +191,7 @@ extension SQLCommit {
         }
     }
 
-    /// Reads the head of a row, and leaves the statement at the row.
+    /// Leaves the statement at the row.
     private func head(_ place: ObjectPlace, statement: any SQLStatement) throws(StoreError) -> SQLRowHead? {
         try statement.bind(.integer(place.key), at: 1)
         guard try statement.step() else { return nil }

@@ -3,8 +3,8 @@ internal import RoostCore
 extension SQLCommit {
     /// Throws `constraintViolation` if unique values of the change set belong to other objects.
     ///
-    /// The error contains all violations. If there is a violation and the store also contains an
-    /// inserted key, throws `duplicateObject` instead.
+    /// The error contains all violations. If the store contains an inserted key too, the error is
+    /// `duplicateObject`.
     mutating func checkConstraints() throws(StoreError) {
         var violations: [ConstraintViolation] = []
         for constraint in schema.constraints {
@@ -27,18 +27,16 @@ extension SQLCommit {
             }
         }
         guard violations.isEmpty else {
-            // A duplicate key is reported before any violation.
             try requireNoDuplicates()
             throw .constraintViolations(violations)
         }
     }
 
-    /// The unique values of one object of the change set for one constraint.
     private struct Claim {
         let id: ObjectID
         let values: [UInt8]
-        /// The other object that has the values in the store; nil if the change set updates or
-        /// deletes that object.
+        /// The other object with these values in the store; nil if the change set updates or
+        /// deletes it.
         var holder: ObjectID?
         /// Whether the object itself has the values in the store.
         var isKept = false
@@ -65,8 +63,8 @@ extension SQLCommit {
                 if holder.key == claim.id.key {
                     claim.isKept = true
                 } else if PreparedChange.item(at: place, in: change.updates) != nil {
-                    // The new values of this updated holder are among the claims. Its old values must be
-                    // removed before the new values of other objects are written.
+                    // The new values of this updated holder are among the claims. Its old values must be removed before
+                    // other objects get these values.
                     constraintsToRelease.insert(constraint.constraint.number)
                 } else if claim.holder == nil, PreparedChange.item(at: place, in: change.deletes) == nil {
                     claim.holder = holder
@@ -77,8 +75,7 @@ extension SQLCommit {
         return claims
     }
 
-    /// Removes old unique values from the updated objects, so that other updated or inserted
-    /// objects can get these values.
+    /// Removes old unique values from updated objects, so that other objects can get these values.
     func releaseUniqueValues() throws(StoreError) {
         for constraint in schema.constraints where constraintsToRelease.contains(constraint.constraint.number) {
             let declaring = model.entities[constraint.constraint.entity]
@@ -92,7 +89,6 @@ extension SQLCommit {
     }
 }
 
-/// A query for the objects that have the same unique values as a record.
 struct SQLUniqueQuery {
     private let constraint: SQLSchema.Constraint
     private let schema: SQLSchema
@@ -109,8 +105,7 @@ struct SQLUniqueQuery {
             "SELECT _id, _entity FROM \(constraint.table.quotedName) WHERE \(conditions.joined(separator: " AND ")) ORDER BY _id"
     }
 
-    /// Returns the fields of the constraint in the record's layout; nil if the value of a field is
-    /// null, because such a record never violates the constraint.
+    /// Returns the constraint's fields; nil if a value is null, because null violates nothing.
     func fields(of record: RecordReader) -> [RecordLayout.Field]? {
         var fields: [RecordLayout.Field] = []
         for name in constraint.constraint.attributes {
@@ -120,8 +115,7 @@ struct SQLUniqueQuery {
         return fields
     }
 
-    /// Returns the values as bytes that are equal if and only if the database treats the values as
-    /// equal.
+    /// Returns bytes that are equal if and only if the database treats the values as equal.
     static func key(_ fields: [RecordLayout.Field], record: RecordReader) -> [UInt8]? {
         var key: [UInt8] = []
         for field in fields {

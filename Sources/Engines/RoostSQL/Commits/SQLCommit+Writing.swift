@@ -1,7 +1,6 @@
 internal import RoostCore
 
 extension SQLCommit {
-    /// Deletes the rows and all links of the objects that the change set deletes.
     mutating func deleteObjects() throws(StoreError) {
         for (item, head) in zip(change.deletes, deleteHeads) {
             guard let head else { continue }
@@ -53,13 +52,13 @@ extension SQLCommit {
         try connection.run("DELETE FROM \(table.quotedName) WHERE \(end) = \(p)", .integer(item.place.key))
     }
 
-    /// Adds a denial for a deleted object's link if the object at the other end remains and refers
-    /// to the deleted object.
+    /// Adds a denial if the object at the link's other end remains and refers to the deleted
+    /// object.
     private mutating func deny(
         _ item: PreparedChange.Item, link: Link, of owner: ManagedObjectModel.Relationship, isSource: Bool
     ) throws(StoreError) {
-        // A remaining source refers to the deleted object through the relationship itself. A
-        // remaining target refers to the deleted object through the inverse, if any.
+        // A remaining source refers to the deleted object through the relationship itself, a remaining target through
+        // the inverse, if any.
         guard let back = isSource ? owner.inverse : owner.number else { return }
         let (entity, key) = isSource ? (owner.destination, link.target) : (owner.source, link.source)
         let place = ObjectPlace(root: model.entities[entity].root, key: key)
@@ -72,10 +71,9 @@ extension SQLCommit {
         denials.append(item, relationship: relationship, remaining: remaining, in: change)
     }
 
-    /// Finds remaining to-one references to deleted objects, at most one for each relationship and
-    /// deleted object.
+    /// Adds a denial for each relationship and deleted object with a remaining to-one reference.
     ///
-    /// Call this after all rows are written and deleted.
+    /// Call this method after all rows are written and deleted.
     mutating func findReferences() throws(StoreError) {
         for relationship in model.relationships where relationship.storage == .field {
             let (source, destination) = (
@@ -124,7 +122,6 @@ extension SQLCommit {
         }
     }
 
-    /// Writes the updates of one table.
     private mutating func writeUpdates(
         _ range: Range<Int>, plan: SQLWritePlan, light: SQLUpdatePlan
     ) throws(StoreError) {
@@ -132,8 +129,7 @@ extension SQLCommit {
         defer { connection.recycle(full.statement) }
         let partial = SQLRecordAccess(try connection.statement(light.updateSQL))
         defer { connection.recycle(partial.statement) }
-        // If unique values were released, each update must write all columns, so that the released
-        // values are written again.
+        // If unique values were released, each update must write all columns to restore them.
         let isPartial = constraintsToRelease.isEmpty
         for order in range {
             guard let head = updateHeads[order] else { continue }
@@ -234,7 +230,7 @@ extension SQLCommit {
     /// Throws `objectNotFound` if a required object or an end of an added link does not exist or
     /// has the wrong entity.
     ///
-    /// Call this after the rows of the change are written and deleted.
+    /// Call this method after the rows of the change are written and deleted.
     func requireObjects() throws(StoreError) {
         var missing = MissingObjects()
         // Objects are locked by hierarchy and key, but reported in the order of the change set.
@@ -254,15 +250,13 @@ extension SQLCommit {
         try missing.throwIfAny()
     }
 
-    /// Adds a link's end to `missing` if the object does not exist or has the wrong entity.
     private func find(
         _ key: Int64, at entity: Int, of relationship: ManagedObjectModel.Relationship,
         known: inout Set<ObjectPlace>, missing: inout MissingObjects
     ) throws(StoreError) {
         let entity = model.entities[entity]
         let place = ObjectPlace(root: entity.root, key: key)
-        // The root entity includes all objects of a hierarchy. So at an end with this entity, an object
-        // that is known to exist needs no look-up.
+        // The root entity includes all objects of a hierarchy, so a known object needs no look-up.
         let isRoot = entity.superentity == nil
         if isRoot, known.contains(place) || PreparedChange.item(at: place, in: change.inserts) != nil { return }
         guard let head = try head(place, locking: .existence), entity.includes(head.entity) else {

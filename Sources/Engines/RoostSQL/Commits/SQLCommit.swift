@@ -1,31 +1,25 @@
 internal import RoostCore
 
-/// A commit in progress: the checks before the writes, the writes, and the checks of written rows.
+/// A commit in progress.
 struct SQLCommit {
     let store: SQLStore
     let change: PreparedChange
-    /// The transaction.
     let writer: SQLWriter
     /// The changes that the commit makes to the store's tallies.
     var tally: StoreTally
-    /// The known tallies of the store; ``run()`` updates them.
     private(set) var knownTallies: SQLKnownTallies
     /// The highest keys of inserted objects, by position in the schema's object tables.
     let lastKeys: [Int64?]
-    /// The heads of the rows to update, one for each prepared update.
+    /// The heads of the rows to update, one for each prepared update; nil after a conflict.
     var updateHeads: [SQLRowHead?] = []
-    /// The heads of the rows to delete, one for each prepared delete.
     var deleteHeads: [SQLRowHead?] = []
-    /// Whether the commit changes the store.
     var hasChanged = false
-    /// The constraints in which an updated or inserted object gets a value of another updated
-    /// object.
+    /// The constraints in which an object gets a value of an updated object.
     ///
     /// The old values must be removed before the new values are written.
     var constraintsToRelease: Set<Int> = []
-    /// The recorder of the changes; nil if the store records no history.
     var history: HistoryRecorder?
-    /// Deletes that the change set denies, because remaining objects refer to the deleted objects.
+    /// Deletes that are denied because remaining objects refer to the deleted objects.
     var denials = DeleteDenials()
 
     var schema: SQLSchema { store.schema }
@@ -34,7 +28,7 @@ struct SQLCommit {
 
     var connection: any SQLConnection { writer.connection }
 
-    /// Creates a commit that only runs checks, on a connection for reading.
+    /// Creates a commit that only runs checks.
     init(_ change: PreparedChange, store: SQLStore, connection: any SQLConnection) {
         self.init(change, store: store, writer: SQLWriter(connection: connection))
     }
@@ -44,7 +38,7 @@ struct SQLCommit {
         self.store = store
         self.writer = writer
         var lastKeys = [Int64?](repeating: nil, count: store.schema.objectTables.count)
-        // The inserts are in key order, so the last insert of a table has the highest key.
+        // The inserts are in key order.
         for item in change.inserts { lastKeys[store.schema.tableOfEntity[item.place.root]] = item.place.key }
         self.lastKeys = lastKeys
         tally = StoreTally(model: store.model)
@@ -59,14 +53,14 @@ struct SQLCommit {
     ///
     /// - Returns: The generations before and after the commit, which differ if anything changed.
     mutating func run() throws(StoreError) -> (previous: Generation, now: Generation) {
-        // A transaction may be repeated because another transaction has taken a key. This check
-        // names the key before the database refuses it again.
+        // The transaction may be repeated because another transaction has taken a key. The database would refuse the
+        // key again without naming it.
         if writer.isRepeated { try requireNoDuplicates() }
         try lockListOwners()
         try requireCurrentVersions()
         try requireLastPlaces()
         try checkConstraints()
-        // Links are removed first, because a removed link does not deny a delete.
+        // A removed link does not deny a delete.
         try removeLinks()
         try deleteObjects()
         try writeUpdates()
@@ -97,11 +91,9 @@ struct SQLCommit {
 
     // MARK: Checking
 
-    /// Looks up the inserted keys in the store.
+    /// Throws `duplicateObject` with the first inserted key that exists in the store.
     ///
-    /// Throws `duplicateObject` with the first key that exists.
-    ///
-    /// The database itself also refuses such a key, but does not name it.
+    /// The database refuses such a key too, but does not name it.
     func requireNoDuplicates() throws(StoreError) {
         for index in 0..<changes.inserts.count {
             let place = model.place(of: changes.inserts, at: index)

@@ -23,8 +23,7 @@ extension SQLStore {
                 return (generations, commit.lastKeys, commit.knownTallies)
             }
         } catch  where [.duplicateObject, .constraintViolation].contains(error.code) && error.underlying != nil {
-            // If an object has both a duplicate key and a duplicate unique value, the database may
-            // report either error.
+            // For a duplicate key together with a duplicate unique value, the database may report either error.
             throw namingDuplicate(in: change, original: error)
         }
         noteUsedKeys(done.lastKeys)
@@ -33,9 +32,8 @@ extension SQLStore {
             change.changes, generation: done.generations.now, previousGeneration: done.generations.previous)
     }
 
-    /// Returns an error with the ID of an object whose insert the database refused.
-    ///
-    /// If the store contains none of the inserted keys, or the look-up fails, returns `original`.
+    /// Returns an error with the ID of an object whose insert the database refused; `original` if
+    /// the search fails.
     private func namingDuplicate(in change: PreparedChange, original: StoreError) -> StoreError {
         do throws(StoreError) {
             try reading { (connection) throws(StoreError) in

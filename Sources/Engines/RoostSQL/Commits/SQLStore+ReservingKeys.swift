@@ -3,8 +3,7 @@ public import RoostCore
 extension SQLStore {
     /// Reserves keys for new objects in the hierarchy of `entity`.
     ///
-    /// A transaction reserves a whole block of keys; later blocks are larger. Most calls take their
-    /// keys from a block in memory, without a transaction.
+    /// Most calls take their keys from a block in memory, without a transaction.
     public func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
         try requireWritable()
         let table = schema.tableOfEntity[try model.requireEntity(entity).number]
@@ -28,8 +27,8 @@ extension SQLStore {
             return last + 1..<end + 1
         }
         return state.withLock { state in
-            // Another thread may have reserved a block at the same time. Only the block with more
-            // remaining keys is kept. The remaining keys of the other block are never used.
+            // Another thread may have reserved a block at the same time. Only the block with more remaining keys is
+            // kept.
             let rest = block.lowerBound + Int64(count)..<block.upperBound
             state.recordedLastKeys[table] = max(state.recordedLastKeys[table], block.upperBound - 1)
             if rest.count > state.reservedKeys[table].count { state.reservedKeys[table] = rest }
@@ -47,12 +46,9 @@ extension SQLStore {
         }
     }
 
-    /// Ensures that callers get only keys above the highest keys that a commit wrote.
+    /// Ensures that later keys are above the highest keys that a commit wrote.
     ///
-    /// Call this when the commit is durable.
-    ///
-    /// - Parameter lastKeys: The highest key that was written to each object table, in the schema's
-    ///   order; nil for a table without new keys.
+    /// Call this method when the commit is durable.
     func noteUsedKeys(_ lastKeys: [Int64?]) {
         state.withLock { state in
             for (table, key) in lastKeys.enumerated() {
@@ -67,7 +63,7 @@ extension SQLStore {
         }
     }
 
-    /// Returns the last reserved or used key, and locks it for a writer that may change it.
+    /// Locks the key for a writer that may change it.
     static func lastKey(_ root: Int, writer: SQLWriter, store: SQLStore) throws(StoreError) -> Int64 {
         let select = writer.locking(store.schema.lastKeySQL.select, lock: .change)
         return try lastKey(root, connection: writer.connection, store: store, select: select)
@@ -109,8 +105,6 @@ extension SQLStore {
     }
 
     /// Raises each recorded last key that is lower than its value in `lastKeys`.
-    ///
-    /// The values are in the order of the schema's object tables; nil changes nothing.
     func raiseLastKeys(_ lastKeys: [Int64?], writer: SQLWriter) throws(StoreError) {
         let recorded = state.withLock { $0.recordedLastKeys }
         for (table, key) in lastKeys.enumerated() {

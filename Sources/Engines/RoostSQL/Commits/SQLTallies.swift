@@ -8,10 +8,7 @@ package enum SQLTallies {
         ["kind", "number"] + (dialect is any SQLParallelDialect ? ["place"] : [])
     }
 
-    /// Returns the sum that forms the generation, and the store's mark (``mark(of:)``); nil if they
-    /// are missing.
-    ///
-    /// In a database without writer places, each commit rewrites both.
+    /// Returns the sum that forms the generation, and the store's mark (``mark(of:)``).
     package static func generationAndMark(
         _ connection: any SQLConnection
     ) throws(StoreError) -> (generation: Int64, mark: Int64)? {
@@ -30,9 +27,8 @@ package enum SQLTallies {
 
     /// Returns the generation of a store with one or several writer places.
     ///
-    /// With several places, it is the sum of random numbers, one for each commit; see
-    /// ``Generation/highestSum``. The highest bits of the sum are omitted, so that the generation
-    /// can count commits after the history is turned on.
+    /// With several places, the sum adds random numbers, one for each commit. Its highest bits
+    /// are omitted, so that the generation can count commits after the history is turned on.
     package static func generation(sum: Int64, writerPlaceCount: Int) -> Generation {
         let bits = UInt64(bitPattern: sum)
         return Generation(number: writerPlaceCount > 1 ? bits & Generation.highestSum : bits)
@@ -79,7 +75,6 @@ package enum SQLTallies {
                 }
             }
         }
-        // Creating a store adds a row for each entity, and for each relationship with links.
         let isComplete = hasRow.indices.allSatisfy {
             hasRow[$0] || $0 >= entityCount && store.schema.linkTables[$0 - entityCount] == nil
         }
@@ -93,10 +88,8 @@ package enum SQLTallies {
     /// Adds the changes of a commit to the recorded tallies, and creates the next generation.
     ///
     /// Without writer places, a row is replaced only if it still has the old value. The old value
-    /// is from `known` or, if that is missing or outdated, read from the row. Afterwards, `known`
-    /// contains the new values, which are valid once the transaction is committed.
-    ///
-    /// - Returns: The generations before and after the commit.
+    /// is from `known` or, if that is missing or outdated, from the row. The new values in `known`
+    /// are valid once the transaction is committed.
     static func apply(
         _ change: StoreTally, at place: SQLWriterPlace = .all, known: inout SQLKnownTallies,
         connection: any SQLConnection,
@@ -105,23 +98,19 @@ package enum SQLTallies {
         if let dialect = store.schema.parallelDialect {
             return try add(change, at: place, dialect: dialect, connection: connection, store: store)
         }
-        // Without known tallies, all rows are read, to find impossible counts before any row
-        // changes.
+        // Without known tallies, all rows are read first, to find impossible counts.
         if known[.generation, 0] == nil { _ = try read(connection, store: store) }
-        // The texts of these statements are created once, because creating them would dominate a
-        // small commit.
+        // The statements' texts are created once: creating them would dominate a small commit.
         return try connection.withStatement(store.schema.tallySQL.update) {
             (update) throws(StoreError) -> (previous: Generation, now: Generation) in
             func add(_ change: Tally, kind: SQLTallyKind, number: Int) throws(StoreError) -> Int {
                 func replace(_ old: Tally) throws(StoreError) -> Tally? {
-                    // The count is the number of the generation, stored as a signed integer. After the
-                    // highest generation, `next()` throws.
+                    // The count is the number of the generation. After the highest generation, `next()` throws.
                     if kind == .generation {
                         _ = try Generation(number: UInt64(bitPattern: Int64(old.count))).next()
                     }
                     let new = Tally(count: old.count &+ change.count, sum: old.sum &+ change.sum)
-                    // A count can be impossible, because a known tally may be stale, or because
-                    // another program may have changed the row.
+                    // A count can be impossible if the known tally is stale, or if another program changed the row.
                     guard kind == .generation || Tally.canBe(count: old.count) && Tally.canBe(count: new.count) else {
                         return nil
                     }
@@ -208,19 +197,15 @@ package enum SQLTallies {
         return (before, isCounted ? try before.next() : generation(previous &+ increment))
     }
 
-    /// The maximum number of rows that one statement writes.
     private static let mostTogether = 32
 
-    /// Returns an INSERT statement for several rows.
-    ///
-    /// If a row exists, the values are added to it.
+    /// Returns an INSERT that adds its values to existing rows.
     static func addingInsert(_ dialect: any SQLParallelDialect, rowCount: Int) -> String {
         dialect.addingInsert(
             into: "_roost_tallies", key: key(dialect), columns: ["count", "sum"], rowCount: rowCount)
     }
 
-    /// Replaces the counts and sums of entities and relationships; creates and returns the next
-    /// generation.
+    /// Replaces the tallies of entities and relationships, and creates the next generation.
     static func set(
         _ tally: StoreTally, connection: any SQLConnection, store: SQLStore
     ) throws(StoreError) -> Generation {
@@ -247,7 +232,7 @@ package enum SQLTallies {
         return try apply(StoreTally(model: store.model), known: &nothing, connection: connection, store: store).now
     }
 
-    /// Replaces the rows of the generation with one row for each writer place of a schema.
+    /// Replaces the generation's rows with one row for each writer place.
     static func setPlaces(
         of schema: SQLSchema, generation: Generation, mark: Int64, on connection: any SQLConnection
     ) throws(StoreError) {
@@ -292,8 +277,7 @@ package enum SQLTallies {
         }
     }
 
-    /// Returns a SELECT statement of one row's count and sum, and an UPDATE statement that replaces
-    /// them if they have expected values.
+    /// Returns statements to read one row and to replace it if it has expected values.
     ///
     /// The parameters are kind and number, then the expected values, then the new values.
     static func statements(_ dialect: any SQLDialect) -> (select: String, update: String) {

@@ -4,7 +4,7 @@ internal import RoostCore
 struct SQLViolations {
     private let schema: SQLSchema
     private let connection: any SQLConnection
-    /// The maximum number of pairs that a search of the tables returns.
+    /// The maximum number of named pairs.
     private static let maximumCount = 1000
 
     init(_ schema: SQLSchema, connection: any SQLConnection) {
@@ -14,8 +14,8 @@ struct SQLViolations {
 
     /// Returns an error with the pairs of objects that have the same unique values.
     ///
-    /// The first object of a pair is in `batch`, the second in `batch` or in the tables. If the
-    /// search finds no pair or fails, returns `original`.
+    /// The first object of a pair is in `batch`, the second in `batch` or in the tables. Returns
+    /// `original` if the search fails or finds nothing.
     func error(loading batch: RecordBatch, original: StoreError) -> StoreError {
         var violations: [ConstraintViolation] = []
         do throws(StoreError) {
@@ -46,15 +46,12 @@ struct SQLViolations {
         return Self.error(violations, original: original)
     }
 
-    /// Returns an error with the pairs of objects that prevent the creation of a unique index.
-    ///
-    /// If the search finds no pair, returns `original`.
+    /// Returns an error with the pairs of objects that prevent a unique index, or `original`.
     func errorInTables(_ original: StoreError) throws(StoreError) -> StoreError {
         let found = try violations(of: schema.constraints)
         return Self.error(found.named, furtherCount: found.furtherCount, original: original)
     }
 
-    /// Throws `constraintViolation` if two objects have the same values for one of the constraints.
     func requireUnique(_ constraints: [SQLSchema.Constraint]) throws(StoreError) {
         let found = try violations(of: constraints)
         guard found.named.isEmpty else {
@@ -62,9 +59,7 @@ struct SQLViolations {
         }
     }
 
-    /// Finds violations by reading the rows of each constraint in the order of their values.
-    ///
-    /// - Returns: The first pairs of objects, and the number of other pairs.
+    /// Returns the first pairs of objects, and the number of other pairs.
     private func violations(
         of constraints: [SQLSchema.Constraint]
     ) throws(StoreError) -> (named: [ConstraintViolation], furtherCount: Int) {

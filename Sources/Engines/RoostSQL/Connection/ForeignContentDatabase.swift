@@ -2,8 +2,7 @@ package import RoostCore
 
 /// A database whose file may have tables and indexes of other programs.
 package protocol ForeignContentDatabase: SQLDatabase {
-    /// Returns the tables that are not in `schema`, and the indexes of other programs on the tables
-    /// of `schema`.
+    /// Returns the tables that are not in `schema`, and other programs' indexes on its tables.
     func foreignContent(besides schema: SQLSchema) throws(StoreError) -> ForeignContent
 }
 

@@ -7,9 +7,8 @@ internal import RoostQuery
 public protocol SQLConnection: SQLConnectionAbilities {
     /// Prepares a statement.
     ///
-    /// The caller gives the statement back by ``SQLConnectionAbilities/recycle(_:)``. The text has
-    /// numbered parameters in the form of ``SQLDialect/parameter(_:)``. A parameter may occur
-    /// several times.
+    /// The caller returns the statement with ``SQLConnectionAbilities/recycle(_:)``. The text has
+    /// parameters in the form of ``SQLDialect/parameter(_:)``, which may occur several times.
     func statement(_ sql: String) throws(StoreError) -> any SQLStatement
 
     /// The number of rows that the last INSERT, UPDATE or DELETE changed.
@@ -25,15 +24,14 @@ public protocol SQLConnection: SQLConnectionAbilities {
 public protocol SQLConnectionAbilities: AnyObject {
     /// Resets a statement that the caller no longer uses.
     ///
-    /// An implementation may cache the statement for the next use of its text, but must then clear
-    /// its values. The default does not cache it.
+    /// An implementation may cache the statement for its text, but must then clear its values. The
+    /// default does not cache it.
     func recycle(_ statement: any SQLStatement)
 
     /// Prepares a SELECT that may have many rows.
     ///
-    /// The caller may stop before the last row. It gives the statement back by ``recycle(_:)``. The
-    /// default is ``SQLConnection/statement(_:)``, which suits databases that compute each row when
-    /// it is read.
+    /// The caller may stop before the last row, and calls ``recycle(_:)`` at the end. The default,
+    /// ``SQLConnection/statement(_:)``, suits databases that compute each row when it is read.
     func rows(_ sql: String) throws(StoreError) -> any SQLStatement
 
     /// Runs a statement without parameters and ignores its rows.
@@ -42,8 +40,7 @@ public protocol SQLConnectionAbilities: AnyObject {
     /// Runs `body`, and ends its statements with the error that `check` throws, if any.
     ///
     /// `check` is called from time to time while the statements run, on this thread. Its error must
-    /// end neither a read transaction nor other open statements. The default never calls `check`,
-    /// which suits databases whose statements cannot be stopped.
+    /// end neither a read transaction nor other open statements. The default never calls `check`.
     func ending<Result>(
         when check: @escaping () throws(StoreError) -> Void, _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result
@@ -79,14 +76,13 @@ extension SQLConnection {
 }
 
 extension SQLConnection {
-    /// Runs `body`, and ends the statements of `body` with `cancelled` when the task is cancelled.
-    ///
-    /// Some connections cannot end statements; then `body` runs to its end.
+    /// Runs `body`, and ends its statements with `cancelled` when the task is cancelled, if
+    /// possible.
     package func endingWithTask<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         try ending(when: FetchCancellation.check, body)
     }
 
-    /// Runs `body` with a statement, and always recycles the statement.
+    /// Runs `body` with a statement, and always recycles it.
     public func withStatement<Result>(
         _ sql: String, _ body: (any SQLStatement) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -95,7 +91,7 @@ extension SQLConnection {
         return try body(statement)
     }
 
-    /// Runs `body` with a SELECT that may have many rows, and always recycles the statement.
+    /// Runs `body` with a SELECT that may have many rows.
     func withRows<Result>(
         _ sql: String, _ body: (any SQLStatement) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -112,7 +108,7 @@ extension SQLConnection {
         }
     }
 
-    /// Returns the integer in the first column of the first row, or nil.
+    /// Returns the integer in the first column of the first row; nil without a row or for null.
     public func integer(_ sql: String, _ values: SQLValue...) throws(StoreError) -> Int64? {
         try withStatement(sql) { (statement) throws(StoreError) -> Int64? in
             try statement.bind(values)

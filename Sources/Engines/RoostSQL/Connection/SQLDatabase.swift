@@ -3,10 +3,10 @@ public import RoostCore
 /// The interface that the engine requires of an SQL database: connections in transactions.
 ///
 /// Implement this protocol together with ``SQLConnection``, ``SQLStatement`` and ``SQLDialect`` to
-/// get a complete `PersistentStore` from ``SQLStore``. All members below are required. Optional
-/// abilities are in the inherited protocols. Each of their members has a default.
+/// get a complete `PersistentStore` from ``SQLStore``. All members below are required. The members
+/// of the inherited protocols have defaults.
 public protocol SQLDatabase: SQLUnjournaledLoading, SQLStructureChecking {
-    /// The dialect in which this database expects its SQL.
+    /// The dialect of this database.
     var dialect: any SQLDialect { get }
     /// The name of the database in messages: a path, or a host and name.
     ///
@@ -39,9 +39,7 @@ public protocol SQLDatabase: SQLUnjournaledLoading, SQLStructureChecking {
 
     /// Closes idle connections.
     ///
-    /// Open read transactions keep the database open until they end.
-    ///
-    /// Further calls do nothing.
+    /// Open read transactions keep the database open until they end. Further calls do nothing.
     func close() throws(StoreError)
 }
 
@@ -53,15 +51,13 @@ public protocol SQLUnjournaledLoading: AnyObject, Sendable {
     /// possible.
     ///
     /// The connection is in a transaction that cannot be rolled back. After an error, call
-    /// `abandonLoading`, which leaves an empty database. `isEmpty` is called first, with the
-    /// connection, and must return whether the database has no content.
+    /// `abandonLoading`, which leaves an empty database. First calls `isEmpty`, which must return
+    /// whether the database has no content.
     func beginLoading(
         ifEmpty isEmpty: (any SQLConnection) throws(StoreError) -> Bool
     ) throws(StoreError) -> (any SQLConnection)?
 
-    /// Prepares for creating the indexes of a load.
-    ///
-    /// All rows of the load are inserted before this call.
+    /// Prepares for creating the indexes of a load, after all its rows are inserted.
     func beginIndexing(_ connection: any SQLConnection) throws(StoreError)
 
     /// Ends a load that ``beginLoading(ifEmpty:)`` began, and makes all changes durable.
@@ -98,25 +94,19 @@ package protocol SQLRebuilding: SQLDatabase {
 
     /// Returns the writing connection in a transaction in which the new tables can be created.
     ///
-    /// No other process has the store open, or can open it, until the transaction ends. After the
-    /// transaction, the caller closes the store. Readers that begin during the transaction see the
-    /// old content.
+    /// Until the transaction ends, no other process has the store open or can open it. Afterwards,
+    /// the caller closes the store. Readers that begin during the transaction see the old content.
     ///
     /// - Returns: The connection; nil if a required name is in use, or if the change exceeds a
-    ///   limit of the database.
-    /// - Throws: `busy` if the store is open elsewhere, or another writer is active, for longer
-    ///   than the timeout.
+    ///   limit.
+    /// - Throws: `busy` if, for longer than the timeout, the store is open elsewhere or another
+    ///   writer is active.
     func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)?
 
-    /// Completes a transaction that ``beginRebuilding(_:)`` began, before the caller commits it.
+    /// Completes a transaction of ``beginRebuilding(_:)``, before the caller commits it.
     ///
-    /// After this call, the database has exactly the tables and indexes of the new schema.
-    ///
-    /// - Parameters:
-    ///   - difference: The difference from the old tables.
-    ///   - schema: The new schema.
-    ///   - connection: The connection, with all new rows and indexes.
-    /// - Throws: Errors of the database. The caller then rolls back.
+    /// Call this method when all new rows and indexes exist. Afterwards, the database has exactly
+    /// the tables and indexes of the new schema.
     func finishRebuilding(
         _ difference: SQLSchemaDifference, to schema: SQLSchema, on connection: any SQLConnection
     ) throws(StoreError)
@@ -124,13 +114,11 @@ package protocol SQLRebuilding: SQLDatabase {
 
 /// A database that can examine its own structure.
 ///
-/// The defaults find no problems. The engine itself always compares all rows with their checksums.
+/// The defaults find no problems. The engine always compares rows with their checksums.
 public protocol SQLStructureChecking: AnyObject, Sendable {
     /// Throws `corrupted` if the structure of the database's file is damaged.
     ///
-    /// The connection is in a transaction.
-    ///
-    /// Reads the whole file.
+    /// Reads the whole file. The connection is in a transaction.
     func requireSoundStructure(_ connection: any SQLConnection) throws(StoreError)
 
     /// Messages for users about the database's files, one sentence each.
@@ -149,16 +137,16 @@ extension SQLDatabase {
     /// Does nothing.
     public func beginIndexing(_ connection: any SQLConnection) throws(StoreError) {}
 
-    /// Throws `internalInconsistency`, because no load without a journal was begun.
+    /// Throws `internalInconsistency`, because no load has begun.
     public func commitLoading(_ connection: any SQLConnection) throws(StoreError) { throw noLoad }
 
-    /// Throws `internalInconsistency`, because no load without a journal was begun.
+    /// Throws `internalInconsistency`, because no load has begun.
     public func abandonLoading(
         _ connection: any SQLConnection, recreate: (any SQLConnection) throws(StoreError) -> Void
     ) throws(StoreError) { throw noLoad }
 
     private var noLoad: StoreError {
-        StoreError(.internalInconsistency, "No load without a journal was begun on '\(name)'; please report this.")
+        StoreError(.internalInconsistency, "No load has begun on '\(name)'; please report this.")
     }
 
     /// Does nothing.

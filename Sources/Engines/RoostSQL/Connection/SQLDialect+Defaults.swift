@@ -1,6 +1,6 @@
 public import RoostCore
 
-// The defaults in standard SQL. They return nil if standard SQL has no expression.
+// The defaults in standard SQL; nil if standard SQL has no expression.
 
 extension SQLDialect {
     /// Returns false.
@@ -17,7 +17,7 @@ extension SQLDialect {
     /// Returns a column with NOT NULL PRIMARY KEY.
     public func keyColumn(_ quotedName: String) -> String { "\(quotedName) \(integerType) NOT NULL PRIMARY KEY" }
 
-    /// Returns CREATE INDEX, with DESC after descending columns, and WHERE if there is a condition.
+    /// Returns CREATE INDEX in standard SQL, with WHERE if there is a condition.
     public func createIndex(
         _ name: String, on table: String, columns: [SQLIndexColumn], isUnique: Bool, condition: String?
     ) -> String {
@@ -40,7 +40,7 @@ extension SQLDialect {
     /// Returns nil.
     public func upsert(into table: String, key: [String], columns: [String]) -> String? { nil }
 
-    /// Returns the condition that two values differ, or that exactly one of them is null.
+    /// Returns a condition in standard SQL.
     public func isDistinct(_ left: String, from right: String) -> String {
         "COALESCE(\(left) <> \(right), NOT (\(left) IS NULL AND \(right) IS NULL))"
     }
@@ -60,7 +60,7 @@ extension SQLDialect {
     /// Returns the column itself.
     public func withoutIndex(_ column: String) -> String { column }
 
-    /// Returns a term for whether the value is null, and a term for the value.
+    /// Returns a term that puts nulls first, and a term for the value.
     public func order(_ column: String, ascending: Bool) -> [String] {
         let direction = ascending ? "" : " DESC"
         return ["CASE WHEN \(column) IS NULL THEN 0 ELSE 1 END\(direction)", "\(column)\(direction)"]
@@ -73,7 +73,7 @@ extension SQLDialect {
     /// Returns nil; the engine sorts records.
     public func sortKey(_ text: String, options: FetchRequest.Comparison.Options) -> String? { nil }
 
-    /// Returns LIMIT and OFFSET, which most databases have.
+    /// Returns LIMIT and OFFSET.
     public func limit(_ count: String, offset: String?) -> String {
         "LIMIT \(count)" + (offset.map { " OFFSET \($0)" } ?? "")
     }

@@ -2,15 +2,13 @@ public import RoostCore
 
 /// The SQL of one database.
 ///
-/// All members below are required. Other differences between databases are in
-/// ``SQLDialectAbilities``, with defaults in standard SQL. If a dialect cannot express something in
-/// SQL, the engine computes it from records, with the same result.
+/// All members below are required. Members of ``SQLDialectAbilities`` have defaults in standard
+/// SQL. If a dialect cannot express something in SQL, the engine computes it from records, with the
+/// same result.
 public protocol SQLDialect: SQLDialectAbilities {
     /// The maximum length of an identifier in bytes.
     var maximumIdentifierByteCount: Int { get }
-    /// The maximum number of columns of a table.
-    ///
-    /// It must not exceed ``maximumParameterCount``.
+    /// The maximum number of columns of a table; at most ``maximumParameterCount``.
     var maximumColumnCount: Int { get }
     /// The maximum number of parameters of a statement.
     var maximumParameterCount: Int { get }
@@ -19,24 +17,20 @@ public protocol SQLDialect: SQLDialectAbilities {
     ///
     /// Quoting must make any text a valid name.
     func quote(_ identifier: String) -> String
-    /// Returns the parameter at a position, counted from 1.
-    ///
-    /// A parameter may occur several times in a statement.
+    /// Returns the parameter at a position, counted from 1; a statement may repeat it.
     func parameter(_ position: Int) -> String
 
     /// The type of an integer column.
     ///
     /// Such columns also contain keys, positions in ordered relationships, and Booleans (0 or 1).
     var integerType: String { get }
-    /// The type of a text column.
-    ///
-    /// Texts must be compared by code point.
+    /// The type of a text column, whose texts must be compared by code point.
     var textType: String { get }
     /// The type of a column of bytes, which must be compared byte by byte.
     var blobType: String { get }
     /// The type of a column of floating-point numbers that preserves all bits.
     ///
-    /// NaN in any form is neither equal to a number nor less than a number. −0.0 equals 0.0.
+    /// NaN in any form neither equals a number nor is less than a number. −0.0 equals 0.0.
     var floatingType: String { get }
 }
 
@@ -56,8 +50,8 @@ public protocol SQLDialectAbilities: Sendable {
     /// - Parameters:
     ///   - name: The name, not quoted.
     ///   - columns: The definitions of the columns, with quoted names.
-    ///   - primaryKey: The columns of a compound key by which the table is organized; empty if the
-    ///     definition of a column declares the key.
+    ///   - primaryKey: The columns of a compound key that organizes the table; empty if a column's
+    ///     definition declares the key.
     /// - Returns: The statement.
     func createTable(_ name: String, columns: [String], primaryKey: [String]) -> String
     /// Returns the definition of an integer column that is the table's key.
@@ -70,8 +64,8 @@ public protocol SQLDialectAbilities: Sendable {
     ///   - columns: The columns, in their order.
     ///   - isUnique: Whether the index forbids two rows with the same values. Null differs from
     ///     null.
-    ///   - condition: The condition of the rows in the index; nil for all rows. Always nil for a
-    ///     dialect without ``hasPartialIndexes``.
+    ///   - condition: The condition of the rows in the index; nil for all rows. Always nil without
+    ///     ``hasPartialIndexes``.
     /// - Returns: The statement.
     func createIndex(
         _ name: String, on table: String, columns: [SQLIndexColumn], isUnique: Bool, condition: String?
@@ -80,36 +74,34 @@ public protocol SQLDialectAbilities: Sendable {
     func dropIndex(_ name: String) -> String
     /// Whether an index can contain only some rows of its table (default: false).
     ///
-    /// If not, no index enforces the unique constraints of subentities. A load then searches for
+    /// If false, no index enforces the unique constraints of subentities, and loads search for
     /// duplicate values.
     var hasPartialIndexes: Bool { get }
     /// Whether DROP INDEX blocks readers of the table until the transaction ends (default: false).
     ///
-    /// If so, a load into an empty store drops the indexes, and creates them again at the end, only
-    /// if the store is unpublished.
+    /// If true, a load into an empty store drops and recreates indexes only if the store is
+    /// unpublished.
     var locksReadersToDropIndexes: Bool { get }
     /// Whether setting a column to its current value rewrites its index entries (default: false).
     ///
-    /// If so, an update that changes no indexed column sets only the other columns.
+    /// If true, an update that changes no indexed column sets only the other columns.
     var rewritesIndexesOfSetColumns: Bool { get }
 
     // MARK: Writing
 
     /// Returns the start of an INSERT of many rows, up to the table's name.
     ///
-    /// After an error, the statement may leave some rows inserted, because the engine rolls back
-    /// the whole transaction.
+    /// After an error, the statement may leave some rows inserted: the engine rolls back the
+    /// transaction.
     func insertMany(into table: String) -> String
     /// Returns an INSERT that, if a row has the key, replaces the values of `columns` in this row.
     ///
-    /// If the result is nil, the engine runs an UPDATE, then an INSERT if no row had the key.
+    /// If nil, the engine runs an UPDATE, then an INSERT if no row had the key.
     func upsert(into table: String, key: [String], columns: [String]) -> String?
 
     // MARK: Conditions
 
-    /// Returns the condition that two values differ.
-    ///
-    /// Null equals only null.
+    /// Returns the condition that two values differ; null equals only null.
     func isDistinct(_ left: String, from right: String) -> String
     /// Whether integers are compared with floating-point numbers exactly, without rounding.
     var comparesNumbersExactly: Bool { get }
@@ -118,17 +110,17 @@ public protocol SQLDialectAbilities: Sendable {
     func floating(_ column: String, greaterThan parameter: String, orEqual: Bool) -> String?
     /// Returns the condition that a floating-point column is not NaN; true for null.
     func isNoNaN(_ column: String) -> String?
-    /// Returns the sum of integers as an integer; nil if the database cannot compute this.
+    /// Returns the sum of integers as an integer.
     func sum(_ column: String) -> String?
     /// Returns a value that represents a list in one parameter, and a SELECT of its elements; nil
     /// if no list can contain the values.
     func list(_ values: [SQLValue], parameter: String) -> (value: SQLValue, elements: String)?
     /// Returns the condition that a text matches the matcher in a parameter; null for a null text.
     ///
-    /// Returns nil if the database cannot call functions of the program. The engine then checks the
-    /// condition on records.
+    /// Returns nil if the database cannot call functions of the program. The engine then checks
+    /// records.
     func matches(_ text: String, with parameter: String) -> String?
-    /// Returns a column's value in a form for which the database uses no index.
+    /// Returns a column's value in a form that uses no index.
     func withoutIndex(_ column: String) -> String
 
     // MARK: Order
@@ -148,20 +140,17 @@ public protocol SQLDialectAbilities: Sendable {
     /// Returns the bytes by which a text is sorted with options; nil if the database cannot call
     /// functions of the program.
     func sortKey(_ text: String, options: FetchRequest.Comparison.Options) -> String?
-    /// Returns the clause that limits the rows of a SELECT.
-    ///
-    /// Both texts are numbers or parameters.
+    /// Returns the clause that limits the rows of a SELECT; both texts are numbers or parameters.
     func limit(_ count: String, offset: String?) -> String
 
     // MARK: Plans
 
-    /// Returns the plan of a statement, without running the statement.
+    /// Returns the plan of a SELECT, without running the statement.
     ///
     /// - Parameters:
     ///   - sql: A SELECT.
     ///   - connection: The connection that would run the statement.
-    /// - Returns: The indexes, by their names in the database, and whether the database searches by
-    ///   a table's key.
+    /// - Returns: The plan.
     /// - Throws: Errors of preparing a statement.
     func plan(of sql: String, on connection: any SQLConnection) throws(StoreError) -> SQLPlan
 }

@@ -2,26 +2,24 @@ package import RoostCore
 
 // Interfaces for concurrent commits.
 //
-// A database has several *writer places*. Each place has its own rows of counters (tallies). A
-// commit takes a free place and updates only the counters of this place, so no row is written by
-// all commits. Commits wait for each other only if they share rows or if no place is free. A
-// transaction that needs exclusive access, such as a load, takes all places.
+// A database has several *writer places*. Each place has its own rows of tallies. A commit takes a free place and
+// updates only the tallies of this place. So commits wait for each other only if they share rows or if no place is
+// free. A transaction that needs exclusive access, such as a load, takes all places.
 
 /// A dialect of a database in which several transactions can write at once.
 package protocol SQLParallelDialect: SQLDialect {
-    /// The number of transactions that can write at once, which is more than one.
+    /// The number of transactions that can write at once; more than one.
     var writerPlaceCount: Int { get }
 
-    /// Whether indexes are created together with their tables and are never dropped for a load.
+    /// Whether indexes are created with their tables and never dropped for a load.
     ///
-    /// It is true if the database cannot create an index in a transaction that writes rows.
+    /// True if the database cannot create an index in a transaction that writes rows.
     var makesIndexesWithTables: Bool { get }
 
-    /// Returns the clause that makes a SELECT from one table lock its rows until the transaction
-    /// ends.
+    /// Returns the clause of a SELECT that locks its rows until the transaction ends.
     ///
-    /// The rows are read in their state after locking. A dialect whose transactions are
-    /// serializable may return an empty text instead.
+    /// Rows are read in their state after locking. A dialect whose transactions are serializable
+    /// may return an empty text.
     func rowLock(_ lock: SQLRowLock) -> String
 
     /// Returns SQL for the sum of integers as decimal text of any length; null without values.
@@ -32,37 +30,20 @@ package protocol SQLParallelDialect: SQLDialect {
     /// Returns the sum of integers modulo 2⁶⁴ as a signed integer; null without rows.
     func wrappingSum(_ column: String) -> String
 
-    /// Returns an INSERT of rows.
+    /// Returns an INSERT of rows, with parameters for `key` and then `columns` in each row.
     ///
-    /// If a row has the key, the statement instead adds the values to its other columns, which are
-    /// integers, modulo 2⁶⁴.
-    ///
-    /// - Parameters:
-    ///   - table: The table.
-    ///   - key: The columns of the table's key.
-    ///   - columns: The other columns.
-    ///   - rowCount: The number of rows. Each row has parameters for `key`, then for `columns`.
-    /// - Returns: The statement.
+    /// If a row has the key, the statement adds the values to its `columns`, modulo 2⁶⁴.
     func addingInsert(into table: String, key: [String], columns: [String], rowCount: Int) -> String
 }
 
-/// A lock on a row.
 package enum SQLRowLock: Sendable {
-    /// Prevents other transactions from removing the row.
-    ///
-    /// Used to refer to an object.
+    /// Prevents other transactions from removing the row; used to refer to an object.
     case existence
-    /// Prevents other transactions from changing and removing the row.
-    ///
-    /// Used to rely on an object's version.
+    /// Prevents other transactions from changing and removing the row; used to rely on a version.
     case version
-    /// Excludes `change`, `version` and `removal`.
-    ///
-    /// Used to change an object.
+    /// Excludes `change`, `version` and `removal`; used to change an object.
     case change
-    /// Excludes all locks.
-    ///
-    /// Used to remove an object.
+    /// Excludes all locks; used to remove an object.
     case removal
 }
 
@@ -73,13 +54,10 @@ package protocol SQLParallelDatabase: SQLDatabase {
     /// Each statement sees all commits before its start. End the transaction with
     /// ``SQLDatabase/commitWriting(_:)`` or ``SQLDatabase/rollBackWriting(_:)``.
     ///
-    /// - Returns: The connection, and the writer place of the transaction.
     /// - Throws: `busy` if no place became free within the timeout.
     func beginWritingBesideOthers() throws(StoreError) -> (connection: any SQLConnection, place: SQLWriterPlace)
 
-    /// Returns whether a transaction failed with this error because of concurrent writes.
-    ///
-    /// Such a transaction can succeed on a retry.
+    /// Returns whether concurrent writes caused the error, so that the transaction can be retried.
     func isTransient(_ error: StoreError) -> Bool
 }
 
@@ -90,10 +68,9 @@ package struct SQLWriterPlace: Sendable {
 
     /// The number of the place, from 0.
     let number: Int
-    /// The sum that formed the generation when the transaction began; nil if it was not read.
+    /// The sum that formed the generation when the transaction began; nil if not read.
     let generationSum: Int64?
 
-    /// Creates a place.
     package init(number: Int, generationSum: Int64?) { (self.number, self.generationSum) = (number, generationSum) }
 }
 
@@ -101,29 +78,27 @@ package struct SQLWriterPlace: Sendable {
 package protocol SQLDeferringConnection: SQLConnection {
     /// Runs `body` without waiting for the results of its statements.
     ///
-    /// These statements return no rows. Their errors are thrown by a later statement, at the latest
-    /// by the commit.
+    /// These statements return no rows. A later statement, at the latest the commit, throws their
+    /// errors.
     func deferringRuns(_ body: () throws(StoreError) -> Void) throws(StoreError)
 }
 
-/// A write transaction of the engine.
 struct SQLWriter {
     let connection: any SQLConnection
-    /// The writer place of the transaction.
     var place = SQLWriterPlace.all
     /// The dialect of row locks; nil if no other transaction can write.
     var locks: (any SQLParallelDialect)?
     /// Whether an earlier attempt failed because of concurrent writes.
     var isRepeated = false
 
-    /// Returns a SELECT from one table with a lock on its rows, if other transactions can write.
+    /// Adds a lock of the rows to a SELECT from one table, if other transactions can write.
     func locking(_ select: String, lock: SQLRowLock) -> String {
         locks.map { "\(select) \($0.rowLock(lock))" } ?? select
     }
 
-    /// Runs `body`, which writes only rows that the transaction has locked.
+    /// Runs `body`, if possible without waiting for its statements.
     ///
-    /// If possible, does not wait for the results of the statements.
+    /// `body` must write only rows that the transaction has locked.
     func writingLockedRows(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         guard locks != nil, let connection = connection as? any SQLDeferringConnection else { return try body() }
         try connection.deferringRuns(body)

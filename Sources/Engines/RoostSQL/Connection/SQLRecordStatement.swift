@@ -1,8 +1,6 @@
 package import RoostCore
 
 /// A statement that reads and writes whole records, which is faster than value by value.
-///
-/// The engine checks for this conformance once per statement; see `SQLRecordAccess`.
 package protocol SQLRecordStatement: SQLStatement {
     /// Sets the parameters of one row: key, entity, version, checksum, then the columns.
     ///
@@ -15,28 +13,16 @@ package protocol SQLRecordStatement: SQLStatement {
     /// Adds the records of the next rows to a batch until the batch is full.
     ///
     /// The columns are those of ``SQLReadPlan/columnList``. After an error, the batch contains the
-    /// records of the preceding rows.
-    ///
-    /// - Parameters:
-    ///   - batch: The batch for the records.
-    ///   - plan: The plan for converting rows to records.
-    ///   - accepting: Whether rows that do not match their checksums are also added. If not, such a
-    ///     row ends the call.
-    /// - Returns: The reason why the call ended.
-    /// - Throws: Errors of the database.
+    /// records of the preceding rows. Unless `accepting`, a row that does not match its checksum
+    /// ends the call.
     func fill(_ batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool) throws(StoreError) -> SQLFill
 
     /// Adds the record of the row with the given key, if any, and resets the statement.
     ///
-    /// The key is parameter 1. The columns are those of ``SQLReadPlan/columnList``.
+    /// The key is parameter 1. The columns are those of ``SQLReadPlan/columnList``. Unless
+    /// `accepting`, a row that does not match its checksum is not added.
     ///
-    /// - Parameters:
-    ///   - key: The key.
-    ///   - batch: The batch for the record.
-    ///   - plan: The plan for converting rows to records.
-    ///   - accepting: Whether a row that does not match its checksum is also added.
     /// - Returns: The damage of a row that is not added, otherwise nil.
-    /// - Throws: Errors of the database.
     func look(
         up key: Int64, into batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool
     ) throws(StoreError) -> StoreError?
@@ -46,10 +32,9 @@ package protocol SQLRecordStatement: SQLStatement {
 package protocol SQLBatchInserting: SQLConnection {
     /// Inserts the records that belong to the plan's table, in the order of the batch.
     ///
-    /// - Parameters:
-    ///   - records: Valid records with correct content hashes.
-    ///   - plan: The columns and statements of the table.
-    ///   - version: The version to store; nil to store each record's own version.
+    /// The records must be valid, with correct content hashes. If `version` is nil, each record
+    /// keeps its own version.
+    ///
     /// - Throws: `duplicateObject`, `constraintViolation`, `noSpace`, and other errors of the
     ///   database.
     func insert(_ records: RecordBatch, plan: SQLWritePlan, version: UInt32?) throws(StoreError)
@@ -57,21 +42,15 @@ package protocol SQLBatchInserting: SQLConnection {
 
 /// A connection that inserts many links faster than INSERT statements.
 package protocol SQLLinkInserting: SQLConnection {
-    /// Whether the connection has this ability.
-    ///
-    /// If not, the engine uses INSERT statements.
+    /// Whether the connection has this ability; if not, the engine uses INSERT statements.
     var insertsLinks: Bool { get }
 
-    /// Inserts links in their order.
+    /// Inserts links in their order into `target`, `table (source, target, order, inverse order)`.
     ///
-    /// - Parameters:
-    ///   - links: The links.
-    ///   - target: The table and its columns, `table (source, target, order, inverse order)`.
     /// - Throws: `duplicateObject`, `noSpace`, and other errors of the database.
     func insert(_ links: [Link], into target: String) throws(StoreError)
 }
 
-/// The reason why filling a batch ended.
 package enum SQLFill {
     /// The batch is full; there may be more rows.
     case full
@@ -83,7 +62,7 @@ package enum SQLFill {
     case damaged(StoreError)
 }
 
-/// A statement whose rows are records, and its fast implementation, if any.
+/// A statement whose rows are records; uses ``SQLRecordStatement`` if possible.
 struct SQLRecordAccess {
     let statement: any SQLStatement
     private let fast: (any SQLRecordStatement)?
@@ -93,7 +72,6 @@ struct SQLRecordAccess {
         fast = statement as? any SQLRecordStatement
     }
 
-    /// Sets the parameters of one row; see ``SQLRecordStatement``.
     func bind(
         _ record: RecordReader, version: UInt32, columns: SQLRowColumns, at position: Int
     ) throws(StoreError) {
@@ -101,8 +79,6 @@ struct SQLRecordAccess {
         try statement.bindValues(of: record, version: version, columns: columns, at: position)
     }
 
-    /// Adds the records of the next rows to a batch until the batch is full; see
-    /// ``SQLRecordStatement``.
     func fill(_ batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool) throws(StoreError) -> SQLFill {
         if let fast { return try fast.fill(&batch, plan: plan, accepting: accepting) }
         var row = RecordBatch(model: plan.model)
@@ -115,7 +91,6 @@ struct SQLRecordAccess {
         return .full
     }
 
-    /// Adds the record of the row with the given key, if any; see ``SQLRecordStatement``.
     func look(
         up key: Int64, into batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool
     ) throws(StoreError) -> StoreError? {
@@ -129,7 +104,6 @@ struct SQLRecordAccess {
 }
 
 extension SQLStatement {
-    /// Sets the parameters of one row, value by value.
     fileprivate func bindValues(
         of record: RecordReader, version: UInt32, columns: SQLRowColumns, at position: Int
     ) throws(StoreError) {
@@ -157,9 +131,8 @@ extension SQLStatement {
 }
 
 extension SQLConnection {
-    /// Inserts the records of a batch that belong to the plan's table; see ``SQLBatchInserting``.
-    ///
-    /// Without this ability, the connection uses INSERT statements.
+    /// Inserts the records of a batch that belong to the plan's table, if possible by
+    /// ``SQLBatchInserting``.
     func insertRecords(_ records: RecordBatch, plan: SQLWritePlan, version: UInt32?) throws(StoreError) {
         if let fast = self as? any SQLBatchInserting {
             return try fast.insert(records, plan: plan, version: version)
@@ -168,8 +141,6 @@ extension SQLConnection {
     }
 
     /// Inserts the records of a batch that belong to the plan's table, by INSERT statements.
-    ///
-    /// A statement runs once the values of all its rows are bound.
     package func insertByStatements(
         _ records: RecordBatch, plan: SQLWritePlan, version: UInt32?
     ) throws(StoreError) {

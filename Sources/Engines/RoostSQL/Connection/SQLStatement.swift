@@ -10,9 +10,7 @@ public protocol SQLStatement: SQLStatementAbilities {
     /// Moves to the next row; returns false at the end.
     func step() throws(StoreError) -> Bool
 
-    /// Makes the statement ready to run again.
-    ///
-    /// Parameters keep their values.
+    /// Makes the statement ready to run again; parameters keep their values.
     func reset()
 
     /// Returns the value in a column of the current row.
@@ -23,27 +21,23 @@ public protocol SQLStatement: SQLStatementAbilities {
 
 /// The optional abilities of a statement; each member has a default.
 public protocol SQLStatementAbilities: AnyObject {
-    /// Sets a parameter to the value of a field, as the field's first column stores it.
-    ///
-    /// Copies the bytes.
+    /// Sets a parameter to a copy of the value in the first column of a field.
     func bind(_ field: RecordLayout.Field, of record: RecordReader, at position: Int) throws(StoreError)
 
     /// Returns whether the column of the current row is null.
     func isNull(at column: Int) throws(StoreError) -> Bool
 
-    /// Returns the integer in a column.
-    ///
-    /// Throws `corrupted` if the column has another type of value.
+    /// Returns the integer in a column; throws `corrupted` if the value is not an integer.
     func integer(at column: Int) throws(StoreError) -> Int64
 
-    /// Adds a link for each of the next rows until the batch is full.
+    /// Adds a link for each of the next rows until the batch is full; returns false after the last
+    /// row.
     ///
-    /// Returns false after the last row. The columns are source, target, order, inverse order.
+    /// The columns are source, target, order, inverse order.
     func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool
 }
 
 extension SQLStatement {
-    /// Sets the first parameters.
     package func bind(_ values: [SQLValue]) throws(StoreError) {
         for (index, value) in values.enumerated() { try bind(value, at: index + 1) }
     }
@@ -58,9 +52,7 @@ extension SQLStatement {
     /// Returns whether the value is null.
     public func isNull(at column: Int) throws(StoreError) -> Bool { try value(at: column) == .null }
 
-    /// Returns the value.
-    ///
-    /// Throws if the value is not an integer.
+    /// Returns the value; throws `corrupted` if it is not an integer.
     public func integer(at column: Int) throws(StoreError) -> Int64 {
         guard case .integer(let number) = try value(at: column) else {
             throw StoreError(.corrupted, "A value that must be an integer is not one; the database is damaged.")

@@ -2,19 +2,17 @@
 ///
 /// Used if `SQLDialect.matches(_:with:)` returns nil.
 package protocol SQLTextSearching: SQLDialect {
-    /// Returns the condition that a text contains a pattern; null for null.
+    /// Returns the condition that a text contains a pattern, compared by code points; null for
+    /// null.
     ///
-    /// - Parameters:
-    ///   - pattern: The text to find, compared by code points.
-    ///   - parameter: The parameter that has the pattern as its value.
-    ///   - atEnd: Whether the text must end with the pattern.
-    ///   - text: The text in SQL.
+    /// `parameter` has the pattern as its value. If `atEnd`, the text must end with the pattern.
+    ///
     /// - Returns: The condition; nil if the database cannot search for this pattern.
     func finds(_ pattern: String, parameter: String, atEnd: Bool, in text: String) -> String?
 
     /// Returns a text with its ASCII letters in lower case, and the condition that the text has
-    /// characters beyond ASCII.
+    /// other characters.
     ///
-    /// The lowercased text is used only if the text has no such characters.
+    /// For a text with other characters, the lowercased text is not used.
     func lowercasedASCII(_ text: String) -> (text: String, isOther: String)
 }

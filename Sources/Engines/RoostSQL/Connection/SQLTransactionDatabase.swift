@@ -3,16 +3,14 @@ internal import RoostCore
 /// A database that uses the open transaction of another database.
 ///
 /// Reads show the changes of the transaction. Commits of this database take effect when the
-/// transaction commits.
-///
-/// After a rollback of this database, the whole transaction can only be rolled back.
+/// transaction commits. After a rollback of this database, the whole transaction can only be rolled
+/// back.
 final class SQLTransactionDatabase: SQLRebuilding {
     private struct State {
-        /// The connection of the transaction, which is set once.
+        /// The connection of the transaction; set once.
         var connection: (any SQLConnection)?
-        /// Whether a write is in progress.
         var isWriting = false
-        /// Whether a write was rolled back, so that the whole transaction must be rolled back.
+        /// Whether a write was rolled back.
         var isSpoilt = false
     }
 
@@ -26,11 +24,8 @@ final class SQLTransactionDatabase: SQLRebuilding {
 
     var dialect: any SQLDialect { base.dialect }
     var name: String { base.name }
-    /// The connection of the transaction.
     var connection: (any SQLConnection)? { state.withLock { $0.connection } }
 
-    /// Returns the connection.
-    ///
     /// Throws `closed` during a write, or after a write was rolled back.
     func requireSound() throws(StoreError) -> any SQLConnection {
         try state.withLock { (state) throws(StoreError) in
@@ -58,7 +53,6 @@ final class SQLTransactionDatabase: SQLRebuilding {
 
     func beginIndexing(_ connection: any SQLConnection) throws(StoreError) { try base.beginIndexing(connection) }
 
-    /// Always false.
     var canRebuild: Bool { false }
 
     func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)? {
@@ -79,7 +73,7 @@ final class SQLTransactionDatabase: SQLRebuilding {
 
     func byteCount() throws(StoreError) -> Int { try base.byteCount() }
 
-    /// Does nothing, because the other database owns all resources.
+    /// Does nothing: the other database owns all resources.
     func close() throws(StoreError) {}
 
     private var unsupported: StoreError {

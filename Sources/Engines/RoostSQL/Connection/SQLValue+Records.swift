@@ -4,7 +4,7 @@ internal import RoostCore
 // Conversion between rows and records, value by value, for all databases.
 
 extension SQLValue {
-    /// Creates the value of a field, as the field's first column stores it.
+    /// Creates the value in the first column of a field.
     init(_ field: RecordLayout.Field, of record: RecordReader) {
         guard !record.isNull(field) else {
             self = .null
@@ -24,8 +24,7 @@ extension SQLValue {
 
     /// Returns the double with the value of a float, given its bits.
     ///
-    /// Keeps all bits of a NaN. A conversion by the processor may turn a signaling NaN into a quiet
-    /// NaN.
+    /// Keeps all bits of a NaN; a conversion by the processor may make a signaling NaN quiet.
     package static func widened(_ bits: UInt32) -> Double {
         let number = Float(bitPattern: bits)
         guard number.isNaN else { return Double(number) }
@@ -45,7 +44,6 @@ extension SQLValue {
         return UInt32(truncatingIfNeeded: bits >> 63) << 31 | 0xFF << 23 | (payload == 0 ? 1 << 22 : payload)
     }
 
-    /// The bits of a double that is stored as a number, an integer or a text; nil for other values.
     fileprivate var doubleBits: UInt64? {
         switch self {
         case .real(let number): number.bitPattern
@@ -73,13 +71,10 @@ extension SQLValue {
 extension SQLReadPlan {
     /// Adds the record of the statement's current row to a batch.
     ///
-    /// - Parameters:
-    ///   - statement: A statement whose columns are those of ``columnList``.
-    ///   - batch: Receives the record.
-    ///   - row: A batch for internal use, which is reused for each row.
-    ///   - accepting: Whether a row that does not match its checksum is also added.
+    /// Unless `accepting`, a row that does not match its checksum is not added. `row` is reused for
+    /// internal work.
+    ///
     /// - Returns: The damage of a row that is not added, otherwise nil.
-    /// - Throws: Errors of the database.
     func append(
         _ statement: some SQLStatement, to batch: inout RecordBatch, by row: inout RecordBatch, accepting: Bool
     ) throws(StoreError) -> StoreError? {
@@ -88,7 +83,7 @@ extension SQLReadPlan {
         }
         guard case .integer(let number) = try statement.value(at: 1), number >= 0, number < entities.count,
             let entity = entities[Int(number)]
-        else { return damaged(key: key, entity: nil, reason: "its entity is not one of the table's") }
+        else { return damaged(key: key, entity: nil, reason: "its entity does not belong to the table") }
         guard case .integer(let stored) = try statement.value(at: 2), let version = UInt32(exactly: stored) else {
             return damaged(key: key, entity: entity.number, reason: "its key or version is invalid")
         }
@@ -132,9 +127,7 @@ extension SQLReadPlan {
         }
     }
 
-    /// Sets a field of the record under construction.
-    ///
-    /// Returns the problem with the value, or nil.
+    /// Sets a field of the record under construction; returns the problem with the value, or nil.
     private func set(
         _ value: SQLValue, entity: SQLValue, field: RecordLayout.Field, step: SQLStep, row: inout RecordBatch
     ) -> String? {
@@ -198,7 +191,6 @@ extension SQLReadPlan {
 }
 
 extension UUID {
-    /// Creates the UUID with the given bytes; nil unless there are 16 bytes.
     fileprivate init?(_ bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
         let b = bytes

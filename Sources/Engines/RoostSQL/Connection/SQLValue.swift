@@ -15,14 +15,10 @@ public enum SQLValue: Sendable, Equatable {
     case text(String)
     /// Bytes.
     case blob([UInt8])
-    /// A string operator with its right side.
-    ///
-    /// It is used only with a dialect that implements ``SQLDialectAbilities/matches(_:with:)``.
+    /// A string operator with its right side, for ``SQLDialectAbilities/matches(_:with:)``.
     case matcher(StringMatcher)
 
-    /// Returns whether two values are equal.
-    ///
-    /// Matchers are equal only if they are identical objects.
+    /// Returns whether two values are equal; matchers are equal only if identical.
     public static func == (left: Self, right: Self) -> Bool {
         switch (left, right) {
         case (.null, .null): true

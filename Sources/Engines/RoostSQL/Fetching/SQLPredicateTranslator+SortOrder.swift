@@ -3,20 +3,16 @@ internal import RoostCore
 extension SQLPredicateTranslator {
     /// Returns the ORDER BY terms that order rows exactly as ``RecordSortOrder`` orders records.
     ///
-    /// - Parameters:
-    ///   - descriptors: The compiled sort descriptors.
-    ///   - isRegular: Returns whether a column of a table is known to contain no irregular NaN; see
-    ///     ``SQLDialectAbilities/findIrregularNaN(_:in:)``.
-    /// - Returns: The terms without the key's term; nil if SQL cannot express the order.
-    /// - Throws: Errors of `isRegular`.
+    /// The result omits the key's term, and is nil if SQL cannot express the order. `isRegular`
+    /// returns whether a column is known to contain no irregular NaN; see
+    /// ``SQLDialectAbilities/findIrregularNaN(_:in:)``.
     mutating func order(
         _ descriptors: [FetchRequest.SortDescriptor],
         isRegular: (_ column: String, SQLTable) throws(StoreError) -> Bool
     ) throws(StoreError) -> [String]? {
         var terms: [String] = []
         var keys: Set<FetchRequest.SortDescriptor> = []
-        // A repeated sort key has no effect and is omitted, because a statement can have only some
-        // 2000 terms.
+        // A repeated sort key has no effect, and a statement can have only some 2000 terms.
         for descriptor in descriptors {
             var name = descriptor
             name.isAscending = true
@@ -26,8 +22,8 @@ extension SQLPredicateTranslator {
             let isAscending = descriptor.isAscending
             switch term.kind {
             case .double, .float, .date:
-                // Only the plain ORDER BY terms can use an index, but they give an irregular NaN the
-                // wrong position.
+                // Plain ORDER BY terms can use an index, but give an irregular NaN the wrong
+                // position.
                 let isPlain = try indexedColumn(names).map { (column, table) throws(StoreError) in
                     try isRegular(column, table)
                 }
@@ -51,8 +47,7 @@ extension SQLPredicateTranslator {
         return terms
     }
 
-    /// Returns the column of one of the object's own fields, and its table, if the column is the
-    /// first column of an index.
+    /// Returns the column of one of the object's own fields, if an index begins with this column.
     func indexedColumn(_ names: [String]) -> (column: String, table: SQLTable)? {
         let number = object.entity.number
         let table = schema.table(of: number)

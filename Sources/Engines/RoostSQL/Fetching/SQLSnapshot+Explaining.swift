@@ -2,12 +2,11 @@ package import RoostCore
 package import RoostQuery
 
 extension SQLSnapshot: ExplainingSnapshot {
-    /// Returns the plan of ``fetch(_:)``: the statement, and the indexes that the database uses for
-    /// it.
+    /// Returns the plan of ``fetch(_:)``: the statement, and the indexes that the database uses.
     ///
-    /// The plan contains the names of indexes in the database. If `executing` is true and the
-    /// engine must process the statement's rows further, ``FetchPlan/visitedCount`` is the number
-    /// of these rows. The database does not report how many rows it read.
+    /// If `executing` is true and the engine filters or sorts the statement's rows,
+    /// ``FetchPlan/visitedCount`` is their number. The database does not report how many rows it
+    /// read.
     package func explain(_ checked: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
         let request = checked.request
         let statement = try readingStatement(for: checked)

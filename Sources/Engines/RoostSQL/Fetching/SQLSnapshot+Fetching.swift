@@ -2,13 +2,11 @@ package import RoostCore
 package import RoostQuery
 
 extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSnapshot {
-    /// Creates a graph that reads related objects with prepared statements.
     package func makeObjectGraph() -> any ObjectGraph { SQLObjectGraph(self) }
 
     /// Returns the records of a request, in the request's order.
     ///
-    /// The database evaluates the parts of the request that SQL can express exactly. The engine
-    /// evaluates the rest on the records that the database returns.
+    /// The database evaluates what SQL can express exactly, and the engine evaluates the rest.
     package func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor {
         try records(of: try readingStatement(for: request))
     }
@@ -20,9 +18,6 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         return ScanningFetch(rest, visiting: CursorVisitor(cursor, model: model), graph: SQLObjectGraph(self))
     }
 
-    /// Appends the IDs of the objects that match a request.
-    ///
-    /// If the database decides the whole request, only keys and entities are read.
     package func appendIDs(of request: CheckedFetchRequest, to ids: inout [ObjectID]) throws(StoreError) {
         try FetchCancellation.check()
         let statement = try readingStatement(for: request)
@@ -31,8 +26,8 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         }
         let names = model.entities.map(\.name)
         let entity = try model.requireEntity(request.request.entity)
-        // Without subentities, all objects are of the request's entity, so the statement need not
-        // return their entity numbers.
+        // Without subentities, all objects have the request's entity, so the statement omits entity
+        // numbers.
         let isAlone = entity.selfAndSubentities.count == 1
         let connection = try open()
         var found = ids
@@ -50,7 +45,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
                     let number = Int(truncatingIfNeeded: try rows.integer(at: 1))
                     guard entity.includes(number) else {
                         throw StoreError(
-                            .corrupted, "The row of key \(key) of '\(entity.name)' names another entity.",
+                            .corrupted, "The row of '\(entity.name)' with key \(key) has a wrong entity number.",
                             damagedObject: ObjectID(entity.name, key: key))
                     }
                     found.append(ObjectID(names[number], key: key))
@@ -59,7 +54,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         }
     }
 
-    /// Returns the number of records that ``fetch(_:)`` would return, limit and offset included.
+    /// Returns the number of records that ``fetch(_:)`` would return.
     package func count(_ checked: CheckedFetchRequest) throws(StoreError) -> Int {
         try FetchCancellation.check()
         let request = checked.request
@@ -85,8 +80,8 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
     /// Returns integer aggregates over all records of a request; nil if the database cannot compute
     /// them.
     ///
-    /// Integers are added as integers. If a sum exceeds 64 bits, throws the database's error. If
-    /// such an error would end the snapshot, returns nil instead.
+    /// If a sum exceeds 64 bits, throws the database's error. If such an error would end the
+    /// snapshot, returns nil instead.
     package func computeNumbers(
         _ aggregates: [WholeNumberAggregate], of checked: CheckedFetchRequest
     ) throws(StoreError) -> [Int64?]? {
@@ -135,7 +130,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         return try SQLFetchStatement(
             request, schema: schema,
             count: { (sql, values, limit) throws(StoreError) in
-                // With a given limit, the number of objects need not be read.
+                // A given limit makes it unnecessary to read the number of objects.
                 if let limit { return try rowCount(sql, values: values, below: limit) }
                 return try rowCount(sql, values: values, below: usefulCount(request.request))
             }
@@ -163,35 +158,33 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
 
     /// Returns the number of rows at which a scan becomes faster than look-ups.
     ///
-    /// Small tables are always scanned. The number is lower for a request with a limit, because its
-    /// scan ends early.
+    /// Small tables are always scanned. With a limit, the number is lower, because the scan ends
+    /// early.
     private func usefulCount(_ request: FetchRequest) throws(StoreError) -> Int64 {
         let count = try objectCount(try model.requireEntity(request.entity))
         guard count > 1000 else { return 0 }
         return min(count / 8, request.fetchLimit == nil ? 100_000 : 1000)
     }
 
-    /// Returns the statement for a request, after deciding whether it collects the keys of a range.
+    /// Returns ``statement(for:)`` after ``chooseRange(_:entity:)``.
     func readingStatement(for request: CheckedFetchRequest) throws(StoreError) -> SQLFetchStatement {
         var statement = try statement(for: request)
         try chooseRange(&statement, entity: try model.requireEntity(request.request.entity))
         return statement
     }
 
-    /// Determines whether a range with one bound is a small part of its table, so that collecting
-    /// its keys is faster.
+    /// Decides whether the statement first collects the keys of a range with one bound.
     private func chooseRange(
         _ statement: inout SQLFetchStatement, entity: ManagedObjectModel.Entity
     ) throws(StoreError) {
         guard let (sql, values) = statement.rangeRows else { return }
-        // If a range contains a large part of the table, reading the table is faster than
-        // collecting keys.
+        // If the range contains a large part of the table, reading the table is faster.
         let most = try objectCount(entity) / 8 + 1000
         statement.usesRange = try rowCount(sql, values: values, below: most) != nil
     }
 
-    /// Returns the recorded number of objects of an entity and its subentities; 0 if the tallies
-    /// are damaged.
+    /// Returns the number of objects of an entity and its subentities; 0 if the tallies are
+    /// damaged.
     ///
     /// Only the choice of a plan depends on the number, so a fetch need not fail.
     private func objectCount(_ entity: ManagedObjectModel.Entity) throws(StoreError) -> Int64 {
@@ -205,7 +198,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
 }
 
 extension WholeNumberAggregate {
-    /// Returns the aggregate in SQL over the rows `t0`; nil if the property has no integer column.
+    /// Returns the aggregate in SQL; nil if the property has no integer column.
     fileprivate func column(
         of entity: ManagedObjectModel.Entity, in table: SQLTable, dialect: any SQLDialect
     ) -> String? {

@@ -1,6 +1,6 @@
 package import RoostCore
 
-/// The entries of a history in the table `_roost_history`, read and written on one connection.
+/// The entries of a history in the table `_roost_history`.
 struct SQLHistory: HistoryEntryWriter {
     /// The name of the table, which has one row for each part of a transaction.
     static let table = "_roost_history"
@@ -11,7 +11,6 @@ struct SQLHistory: HistoryEntryWriter {
 
     private func parameters(_ count: Int) -> [String] { (1...count).map { schema.dialect.parameter($0) } }
 
-    /// Returns the value that the table stores for a position.
     private static func value(_ position: UInt64) -> SQLValue { .integer(Int64(bitPattern: position)) }
 
     // MARK: Reading
@@ -78,8 +77,7 @@ struct SQLHistory: HistoryEntryWriter {
 
     func removeHistory(before place: HistoryPlace, limit: Int) throws(StoreError) -> Int {
         let p = parameters(1)[0]
-        // Rows are removed up to the position of the first row to keep, so that no transaction is
-        // split.
+        // The deletion ends at the start of a transaction, so that no transaction is split.
         let last = schema.dialect.limit("1", offset: String(min(limit, 1 << 20)))
         let position = Self.value(min(place.position, UInt64(Int64.max)))
         let end =
@@ -101,7 +99,6 @@ extension SQLStore: HistoryKeepingStore {
         SQLHistory(connection: connection, schema: schema, storeName: database.name)
     }
 
-    /// Returns the recorder for a transaction; nil if the store records no history.
     func historyRecorder(
         _ kind: HistoryTransaction.Kind, author: String?, contextName: String?
     ) -> HistoryRecorder? {
@@ -126,8 +123,6 @@ extension SQLStore: HistoryKeepingStore {
     }
 
     /// Replaces the store's history and generation with those of another store, in one transaction.
-    ///
-    /// Does nothing if the other store records no history.
     package func importHistory(_ entries: any HistoryEntries, at generation: Generation) throws(StoreError) {
         guard let settings = try entries.historySettings() else { return }
         guard schema.hasHistory else { throw .recordsNoHistory }
@@ -146,9 +141,7 @@ extension SQLStore: HistoryKeepingStore {
         state.withLock { $0.knownTallies = SQLKnownTallies(model: model) }
     }
 
-    /// Removes the transactions within a bound from the history.
-    ///
-    /// Each write transaction removes only a limited number of them.
+    /// Removes the entries within a bound, in write transactions of limited size.
     package func removeHistory(_ bound: HistoryBound) throws(StoreError) {
         var isDone = false
         while !isDone {
@@ -162,10 +155,8 @@ extension SQLStore: HistoryKeepingStore {
 }
 
 extension SQLSnapshot: HistorySnapshot {
-    /// Whether the type of the store supports a history.
     package var canRecordHistory: Bool { store.type.capabilities.contains(.history) }
 
-    /// Runs `body` with the entries of the history, and the store's UUID and generation.
     package func withHistory<Result>(
         _ body: (any HistoryEntries, StoreUUID, Generation) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -181,8 +172,7 @@ extension SQLSnapshot: HistorySnapshot {
 package enum SQLHistorySwitch {
     /// Creates and starts a history, or changes the limits of an existing history.
     ///
-    /// The format version becomes ``SQLSchema/featureVersion``. If `makesTable` is false, the table
-    /// must already exist.
+    /// If `makesTable` is false, the table must already exist.
     package static func turnOn(
         _ old: SQLSchema, retention: HistoryRetention?, storeName: String, makesTable: Bool = true,
         on connection: any SQLConnection
@@ -202,7 +192,8 @@ package enum SQLHistorySwitch {
         if makesTable { try connection.execute(SQLSchema.historyTable(old.dialect).sql) }
         try SQLMetadata.setVersion(of: new, connection: connection)
         guard let tally = try SQLTallies.generationAndMark(connection) else {
-            throw StoreError(.corrupted, "The tallies of '\(storeName)' are missing. Restore it from a backup.")
+            throw StoreError(
+                .corrupted, "The recorded counts in '\(storeName)' are missing. Restore the store from a backup.")
         }
         let generation = SQLTallies.generation(sum: tally.generation, writerPlaceCount: old.writerPlaceCount)
         try SQLTallies.setPlaces(of: new, generation: generation, mark: tally.mark, on: connection)
@@ -211,7 +202,7 @@ package enum SQLHistorySwitch {
         return new
     }
 
-    /// Removes the history, and also its table if `dropsTable` is true.
+    /// Removes the history, and its table if `dropsTable` is true.
     package static func turnOff(
         _ old: SQLSchema, dropsTable: Bool = true, on connection: any SQLConnection
     ) throws(StoreError) -> SQLSchema {
@@ -226,7 +217,6 @@ package enum SQLHistorySwitch {
         return new
     }
 
-    /// Returns the settings of a database's history; nil without a history.
     package static func settings(
         _ schema: SQLSchema, storeName: String, on connection: any SQLConnection
     ) throws(StoreError) -> [UInt8]? {

@@ -2,38 +2,28 @@ internal import RoostCore
 
 /// A sorter that returns the links of a load in the order of their tables.
 ///
-/// A table of links is sorted by source and target. If links arrived in the order of their targets,
-/// each would belong to a different page, and a table larger than the page cache would be written
-/// repeatedly. So a link that follows all earlier links is returned at once, and the others wait
-/// until the end.
+/// A table of links is sorted by source and target. Links in the order of their targets would each
+/// change a different page. A table larger than the page cache would then be written repeatedly. So
+/// a link that follows all earlier links is returned at once, and other links wait until the end.
 ///
 /// Waiting links need up to about 16 MiB of memory. Further links need 33 or 49 bytes of disk each,
 /// in unnamed files. Use the sorter from one thread.
 final class SQLLinkSorter {
     private typealias Ends = (source: Int64, target: Int64)
 
-    /// The highest link that was returned, by relationship number.
-    ///
-    /// The initial value is (0, 0), which precedes all links, because keys are 1 or more.
+    /// The highest returned link, by relationship number; initially (0, 0), which precedes all
+    /// links.
     private var last: [Ends]
     private let sorter: ExternalSorter
 
-    /// Creates a sorter without links.
-    ///
-    /// - Parameters:
-    ///   - relationshipCount: The number of relationships of the model.
-    ///   - directories: Directories for temporary files, in order of preference.
-    ///   - memoryByteCount: The amount of memory for waiting links.
+    /// Creates a sorter with directories for temporary files, in order of preference.
     init(relationshipCount: Int, directories: [String], memoryByteCount: Int = 16 << 20) {
         last = Array(repeating: (0, 0), count: relationshipCount)
         sorter = ExternalSorter(memoryByteCount: memoryByteCount, directories: directories)
     }
 
-    /// Sorts a batch, and removes the links that cannot be inserted yet.
+    /// Sorts a batch of normalized links, and removes the links that must wait until ``drain(_:)``.
     ///
-    /// The removed links wait until ``drain(_:)``.
-    ///
-    /// - Parameter batch: Normalized links of a relationship of the model.
     /// - Throws: `noSpace` and `ioFailure` of a temporary file.
     func sort(_ batch: inout LinkBatch) throws(StoreError) {
         let known = last[batch.relationship]
@@ -58,8 +48,6 @@ final class SQLLinkSorter {
     }
 
     /// Calls `body` with batches of all waiting links, sorted by relationship, source and target.
-    ///
-    /// Afterwards, no link waits. Two links between the same objects are consecutive.
     func drain(_ body: (LinkBatch) throws(StoreError) -> Void) throws(StoreError) {
         var batch = LinkBatch(relationship: 0)
         try sorter.drain { (entries) throws(StoreError) in

@@ -3,14 +3,13 @@ public import RoostCore
 extension SQLStore {
     /// Starts a bulk load; see ``PersistentStore/bulkLoader(_:)``.
     ///
-    /// An empty, unpublished store is written without a journal if the database can
-    /// (``SQLUnjournaledLoading``). Any other load is one transaction.
+    /// If the database can, an empty, unpublished store is written without a journal. Any other
+    /// load is one transaction.
     public func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
         try requireWritable()
         return try SQLBulkLoader(self, options: options)
     }
 
-    /// Returns whether the store has no objects and no links.
     func isEmpty(_ connection: any SQLConnection) throws(StoreError) -> Bool {
         for table in schema.objectTables {
             if try connection.integer("SELECT 1 FROM \(table.quotedName) \(schema.dialect.limit("1", offset: nil))")
@@ -30,15 +29,11 @@ extension SQLStore {
     }
 }
 
-/// A loader of records and links in batches.
-///
-/// In an empty store, it creates the indexes last, if the dialect allows this.
+/// A loader that creates the indexes of an empty store last, if the dialect allows this.
 final class SQLBulkLoader: BulkLoader {
     private enum Mode {
         case transaction
-        /// Without a journal.
-        ///
-        /// To undo the load, the database must be emptied.
+        /// A load without a journal: to undo it, the database must be emptied.
         case unpublished
     }
 
@@ -52,13 +47,12 @@ final class SQLBulkLoader: BulkLoader {
     private let linkSorter: SQLLinkSorter
     private let checkCancellation: (@Sendable () throws(StoreError) -> Void)?
     private let userMetadata: [String: MetadataValue]
-    /// The last keys at the start of the load, by position in the schema's object tables.
+    /// The last keys at the start of the load, by object table.
     private var initialLastKeys: [Int64] = []
     private var change: StoreTally
-    /// The highest loaded keys, by position in the schema's object tables.
+    /// The highest loaded keys, by object table.
     private var lastKeys: [Int64?]
     private var isActive = true
-    /// The recorder of the load; nil if the store records no history.
     private var recorder: HistoryRecorder?
     /// The generation before the load, if the load is recorded.
     private var previous = Generation.initial
@@ -117,7 +111,7 @@ final class SQLBulkLoader: BulkLoader {
     func append(_ records: RecordBatch) throws(StoreError) {
         try perform { () throws(StoreError) in
             try records.requireStorable(in: store.location, of: store.model)
-            // The highest key that the batch has for each of the schema's object tables.
+            // The highest key of the batch, by object table.
             var highest = [Int64?](repeating: nil, count: schema.objectTables.count)
             let tables = schema.tableOfEntity
             for index in 0..<records.count {
@@ -167,7 +161,7 @@ final class SQLBulkLoader: BulkLoader {
         try recorder?.writeFullParts(after: previous, in: store.history(connection))
     }
 
-    /// Inserts links in the order of their table.
+    /// Inserts links that are in the order of their table.
     private func insert(_ batch: LinkBatch) throws(StoreError) {
         guard let table = schema.linkTables[batch.relationship] else { return }
         do throws(StoreError) {

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A change of the model of a store in an SQL database, in one transaction.
+/// A change of the model of a store in one transaction.
 final class SQLModelChange: ModelChange {
     private let base: SQLStore
     private let rebuilding: any SQLRebuilding

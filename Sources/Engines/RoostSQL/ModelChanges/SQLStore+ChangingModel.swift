@@ -1,14 +1,12 @@
 package import RoostCore
 
 extension SQLStore: ModelChangingStore {
-    /// Whether the database can rebuild its tables in a transaction (`SQLRebuilding`).
     package var changesModels: Bool { (database as? any SQLRebuilding)?.canRebuild ?? false }
 
-    /// Starts to change the model of the store in one transaction; see ``ModelChangingStore``.
+    /// Starts to change the model of the store; see ``ModelChangingStore``.
     ///
-    /// A table remains if it is equal in both models and its content is kept. It keeps all rows,
-    /// and the indexes that both models have. All other tables are dropped, created again and
-    /// filled.
+    /// A table remains if it is equal in both models and its content is kept. It keeps the indexes
+    /// that both models have. All other tables are dropped, created again and filled.
     package func beginModelChange(
         to model: ManagedObjectModel, keeping kept: KeptContent
     ) throws(StoreError) -> (any ModelChange)? {

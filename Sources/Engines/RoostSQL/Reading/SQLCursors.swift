@@ -1,17 +1,15 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// The state of a scan of all rows of an entity in key order.
-///
-/// The scan can continue after an unreadable row.
+/// The state of a scan in key order, which can continue after an unreadable row.
 struct SQLScan {
-    /// The SELECT statement of the records whose keys are above parameter 1.
+    /// The SELECT of the records whose keys are above parameter 1.
     let restSQL: String
-    /// The SELECT statement of the lowest key above parameter 1.
+    /// The SELECT of the lowest key above parameter 1.
     let nextKeySQL: String
     /// The key of the last record that was read or skipped as too large.
     var lastKey: Int64
-    /// The keys of the damaged rows that were reported after the record with ``lastKey``.
+    /// The keys of the damaged rows that were reported after ``lastKey``.
     var damagedKeys: Set<Int64> = []
 }
 
@@ -20,11 +18,11 @@ final class SQLRecordCursor: FillingRecordCursor {
     private let snapshot: SQLSnapshot
     private var lease: SQLLease
     private let plan: SQLReadPlan
-    /// The state of the scan; nil if the SELECT is not a scan in key order.
+    /// The state of the scan; nil for a SELECT that is not a scan.
     private var scan: SQLScan?
     /// Whether the cursor ends when its task is cancelled.
     ///
-    /// Used for a statement that may read many rows before it returns a record.
+    /// True for a statement that may read many rows before it returns a record.
     private let endsWithTask: Bool
 
     init(
@@ -69,10 +67,10 @@ final class SQLRecordCursor: FillingRecordCursor {
         }
     }
 
-    /// Ends a scan before a record whose key is not above the preceding key, as in a file with
-    /// exchanged pages.
+    /// Ends a scan before a key that is not above the preceding key, as in a file with exchanged
+    /// pages.
     ///
-    /// - Returns: False if the scan was ended.
+    /// Returns false if it ended the scan.
     private func isInOrder(_ batch: inout RecordBatch) -> Bool {
         guard !batch.isEmpty, var lastKey = scan?.lastKey else { return true }
         for index in 0..<batch.count {
@@ -96,9 +94,8 @@ final class SQLRecordCursor: FillingRecordCursor {
         return true
     }
 
-    /// Skips a row with a value that is too large to read.
-    ///
-    /// - Returns: The error with the ID of the row's object.
+    /// Skips a row with a value that is too large, and returns the error with the ID of the row's
+    /// object.
     private func passing(_ error: StoreError) throws(StoreError) -> StoreError {
         guard var scan else { throw error }
         var key = scan.lastKey
@@ -119,9 +116,7 @@ final class SQLRecordLookup: FillingRecordCursor {
     private let snapshot: SQLSnapshot
     private let ids: [ObjectID]
     private var index = 0
-    /// The lookup for the previous ID.
-    ///
-    /// Most IDs of a call have the same entity.
+    /// The lookup for the previous ID, because most IDs of a call have the same entity.
     private var lookup: SQLLookup?
 
     init(_ snapshot: SQLSnapshot, ids: [ObjectID]) {
@@ -150,8 +145,7 @@ final class SQLRecordLookup: FillingRecordCursor {
 
     /// Appends the record with a key, if it exists.
     ///
-    /// - Throws: Errors of reading. An error about a value that is too large names the object, so
-    ///   that the cursor can continue after it.
+    /// The error for a value that is too large names the object, so that the cursor can continue.
     private func look(up key: Int64, by lookup: SQLLookup, into batch: inout RecordBatch) throws(StoreError) {
         let damage: StoreError?
         do throws(StoreError) {
@@ -169,13 +163,11 @@ final class SQLRecordLookup: FillingRecordCursor {
 final class SQLLinkCursor: FillingLinkCursor {
     private let snapshot: SQLSnapshot
     private let lease: SQLLease?
-    /// Whether the links are those of all objects, in order.
+    /// Whether the SELECT returns the links of all objects, in order.
     private let isScan: Bool
     private var last: Link?
 
-    /// Creates a cursor over the rows of the lease's statement.
-    ///
-    /// Without a lease, the cursor has no links.
+    /// Creates a cursor over the rows of the lease's statement; without a lease, it has no links.
     init(_ snapshot: SQLSnapshot, lease: SQLLease?, relationship: Int, isScan: Bool = false) {
         self.snapshot = snapshot
         self.lease = lease
@@ -195,8 +187,7 @@ final class SQLLinkCursor: FillingLinkCursor {
         return isMore
     }
 
-    /// Throws `corrupted` if a link does not come after the preceding link, as in a file with
-    /// exchanged pages.
+    /// Throws `corrupted` if a link does not come after the preceding link.
     private func requireOrder(_ batch: LinkBatch) throws(StoreError) {
         for link in batch.links {
             if let last, (last.source, last.order, last.target) >= (link.source, link.order, link.target) {
@@ -210,12 +201,11 @@ final class SQLLinkCursor: FillingLinkCursor {
     }
 }
 
-/// The links of many objects, object after object, read by a statement that runs for each object.
+/// The links of many objects, read by a statement that runs once for each object.
 final class SQLGroupedLinkCursor: FillingLinkCursor {
     private let snapshot: SQLSnapshot
     private let description: ManagedObjectModel.Relationship
     private let ids: [ObjectID]
-    /// The index of the next object to start.
     private var index = 0
     /// The statement for objects of `entity`.
     private var lease: SQLLease?
@@ -245,9 +235,7 @@ final class SQLGroupedLinkCursor: FillingLinkCursor {
         return true
     }
 
-    /// Starts the next object that can have links.
-    ///
-    /// Returns false if all objects have been read.
+    /// Starts the next object that can have links; returns false after the last one.
     private func begin() throws(StoreError) -> Bool {
         while index < ids.count {
             let id = ids[index]

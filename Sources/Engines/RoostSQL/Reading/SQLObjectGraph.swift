@@ -3,8 +3,7 @@ internal import RoostCore
 /// The related objects of an SQL store, read by statements that stay prepared.
 final class SQLObjectGraph: ObjectGraph {
     private let snapshot: SQLSnapshot
-    /// The leases of the statements that read the destinations of one object, by relationship
-    /// number.
+    /// The statements that read the destinations of one object, by relationship number.
     private var leases: [SQLLease?]
 
     init(_ snapshot: SQLSnapshot) {
@@ -54,7 +53,7 @@ final class SQLObjectGraph: ObjectGraph {
 }
 
 extension SQLSchema {
-    /// Returns the table and column of a to-one relationship, whose inverse is to-many.
+    /// Returns the columns of a to-one relationship whose inverse is to-many.
     ///
     /// If the to-many relationship is ordered, `place` is the column with an object's place in it.
     func inverseColumns(

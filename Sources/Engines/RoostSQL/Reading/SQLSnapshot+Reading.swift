@@ -1,8 +1,6 @@
 package import RoostCore
 
 extension SQLSnapshot {
-    /// Reads the records of `entity` and its subentities in ascending key order, after `id` if
-    /// given.
     package func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
         _ = try open()
         let entity = try model.requireEntity(entity)
@@ -21,9 +19,6 @@ extension SQLSnapshot {
         return SQLRecordCursor(self, lease: lease, plan: plan, scan: scan)
     }
 
-    /// Reads the records with the given IDs, in the given order.
-    ///
-    /// IDs of objects that do not exist are skipped.
     package func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {
         try requireOpen()
         var known: EntityName?
@@ -34,9 +29,6 @@ extension SQLSnapshot {
         return SQLRecordLookup(self, ids: ids)
     }
 
-    /// Replaces the contents of `batch` with the record of an ID.
-    ///
-    /// Returns false if the object does not exist.
     package func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
         try batch.requireModel(model)
         batch.removeAll()
@@ -50,7 +42,6 @@ extension SQLSnapshot {
         return !batch.isEmpty
     }
 
-    /// Reads all links of a to-many relationship that has no to-one inverse, after `link` if given.
     package func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
         _ = try open()
         let relationship = try model.requireRelationship(relationship)
@@ -74,8 +65,6 @@ extension SQLSnapshot {
             self, lease: try lease(sql, values: values), relationship: relationship.number, isScan: true)
     }
 
-    /// Reads the links of the to-many `relationship` from one object, in the relationship's order
-    /// or in key order.
     package func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
         try requireOpen()
         let relationship = try model.requireRelationship(relationship)
@@ -87,8 +76,6 @@ extension SQLSnapshot {
         return SQLLinkCursor(self, lease: try lease(sql, values: [.integer(id.key)]), relationship: relationship.number)
     }
 
-    /// Reads the links of a to-many relationship from several objects, by one statement that runs
-    /// once for each object.
     package func groupedLinks(
         of relationship: ManagedObjectModel.Relationship, from ids: [ObjectID]
     ) throws(StoreError) -> any LinkCursor {
@@ -101,14 +88,12 @@ extension SQLSchema {
     /// Returns a SELECT of one object's links in a to-many relationship.
     ///
     /// Parameter 1 is the object's key. The columns are source, target, order, inverse order. Rows
-    /// are in the relationship's order if it has one, otherwise in key order. An index can provide
-    /// the key order without sorting.
+    /// are in the relationship's order if it has one, otherwise in key order, which an index can
+    /// provide.
     ///
-    /// - Parameters:
-    ///   - relationship: The relationship.
-    ///   - source: The entity of the object; nil if the object is known to exist. An object that
-    ///     does not exist has no links, even if other objects refer to it.
-    /// - Returns: The statement.
+    /// `source` is the entity of the object. It is nil only for an object that exists: a missing
+    /// object has no links, even if other objects refer to it.
+    ///
     /// - Throws: `invalidRequest` if the relationship is to-one.
     func linkQuery(
         _ relationship: ManagedObjectModel.Relationship, from source: ManagedObjectModel.Entity?
@@ -147,9 +132,7 @@ extension SQLSchema {
 
 /// The columns of a link table, seen from one end.
 struct SQLLinkColumns {
-    /// The column with a link's position among the links of the same source.
-    ///
-    /// The name is quoted, because it is an SQL keyword.
+    /// The column with a link's position, quoted because its name is an SQL keyword.
     static let order = "\"order\""
 
     let source: String

@@ -11,32 +11,23 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot, Vi
     private var connection: (any SQLConnection)?
     /// The statements that cursors use.
     ///
-    /// Closing the snapshot returns them to the connection, even if cursors are still open, because
-    /// the connection will have other users.
+    /// Closing the snapshot returns them to the connection, even if cursors are still open.
     private var leases: [ObjectIdentifier: SQLLease] = [:]
     /// The statements that look up one record, by entity number.
-    ///
-    /// All lookups of the snapshot share them, one record at a time.
     private var lookups: [SQLLookup?]
-    /// The last used lookup, because most calls need the same lookup again.
+    /// The last used lookup, which most calls need again.
     private var lastLookup: SQLLookup?
     /// The SQL that reads the links of one object, by relationship number.
     ///
-    /// Each entry is valid only for objects of the entity with the number `source`.
+    /// Each entry is valid only for the entity with the number `source`.
     private var linkQueries: [(source: Int, sql: String)?]
 
-    /// The model of the store.
     package var model: ManagedObjectModel { store.schema.model }
     var schema: SQLSchema { store.schema }
 
     /// Creates a view of the state that a connection in a transaction reads.
     ///
-    /// - Parameters:
-    ///   - store: The store.
-    ///   - connection: The connection.
-    ///   - acceptsChanges: Whether rows that do not match their checksums are read without an
-    ///     error; nil for the store's own setting.
-    ///   - ownsConnection: Whether closing the snapshot ends the connection's transaction.
+    /// If `acceptsChanges` is nil, the store's setting applies.
     init(
         store: SQLStore, connection: any SQLConnection, acceptsChanges: Bool? = nil, ownsConnection: Bool = true
     ) {
@@ -50,9 +41,6 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot, Vi
 
     deinit { close() }
 
-    /// Ends the view.
-    ///
-    /// Further calls do nothing.
     package func close() {
         guard let connection else { return }
         self.connection = nil
@@ -66,7 +54,6 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot, Vi
         if ownsConnection { store.database.endReading(connection) }
     }
 
-    /// Returns a function that creates snapshots of this view, if the database can share views.
     package func shareView() throws(StoreError) -> (@Sendable () throws(StoreError) -> any StoreSnapshot)? {
         let connection = try open()
         guard let database = store.database as? any SQLViewSharing,
@@ -79,23 +66,18 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot, Vi
         }
     }
 
-    /// Returns the counts and digests that the last commit recorded.
     package func recordedTally() throws(StoreError) -> StoreTally? { try SQLTallies.read(try open(), store: store) }
 
-    /// Returns the user's metadata after the last commit.
     package func userMetadata() throws(StoreError) -> [String: MetadataValue] {
         try SQLMetadata.userMetadata(try open(), storeName: store.database.name, schema: schema)
     }
 
-    /// Returns the highest key ever used or reserved in the hierarchy of `entity`, or 0.
     package func lastKey(of entity: EntityName) throws(StoreError) -> Int64 {
         let connection = try open()
         return try SQLStore.lastKey(try model.requireEntity(entity).root, connection: connection, store: store)
     }
 
-    /// Returns the connection.
-    ///
-    /// Throws `closed` if the snapshot or the store is closed, or the transaction ended.
+    /// Returns the connection; throws `closed` if the snapshot, the store or the transaction ended.
     func open() throws(StoreError) -> any SQLConnection {
         guard let connection else { throw wasClosed }
         try store.requireOpen()
@@ -127,7 +109,6 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot, Vi
         return lookup
     }
 
-    /// Returns the SQL that ``links(of:from:)`` runs.
     func linkQuery(
         _ relationship: ManagedObjectModel.Relationship, from source: ManagedObjectModel.Entity
     ) throws(StoreError) -> String {
@@ -137,16 +118,9 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot, Vi
         return sql
     }
 
-    /// Returns a statement for a cursor.
+    /// Returns a statement for a cursor, which gives it back by ``end(_:)``.
     ///
-    /// The cursor gives the statement back by ``end(_:)``.
-    ///
-    /// - Parameters:
-    ///   - sql: A SELECT.
-    ///   - values: The values of its parameters.
-    ///   - isRepeated: Whether the statement runs many times, with few rows each time.
-    /// - Returns: The statement.
-    /// - Throws: Errors of the database.
+    /// `isRepeated` is true for a statement that runs many times, with few rows each time.
     func lease(_ sql: String, values: [SQLValue], isRepeated: Bool = false) throws(StoreError) -> SQLLease {
         let connection = try open()
         let statement = isRepeated ? try connection.statement(sql) : try connection.rows(sql)
@@ -191,7 +165,6 @@ final class SQLLease {
     }
     private var known: SQLRecordAccess?
 
-    /// The access to the statement's rows as records.
     var access: SQLRecordAccess? {
         if known == nil { known = statement.map { SQLRecordAccess($0) } }
         return known

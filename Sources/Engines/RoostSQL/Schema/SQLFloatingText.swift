@@ -3,9 +3,9 @@ internal import RoostSystem
 
 /// The text form of NaN, for databases that cannot store NaN as a number.
 ///
-/// The text of the quiet NaN without payload is `NaN`. The text of any other NaN is `NaN:` and the
-/// 16 hexadecimal digits of its bits (8 for a float). If a database sorts values by type first,
-/// these texts come after all numbers.
+/// The quiet NaN without payload is `NaN`. Any other NaN is `NaN:` and the 16 hexadecimal digits of
+/// its bits (8 for a float). If a database sorts values by type first, these texts come after all
+/// numbers.
 public enum SQLFloatingText {
     /// Returns the text for the 64 bits of a NaN.
     public static func text(_ bits: UInt64) -> String {
@@ -17,7 +17,7 @@ public enum SQLFloatingText {
         bits == Float.nan.bitPattern ? "NaN" : "NaN:" + bits.hexadecimal
     }
 
-    /// Returns the bits of the double that a text represents; nil if the text is not a NaN.
+    /// Returns the bits of a double; nil if the text is not a NaN.
     package static func bits64(_ text: some Collection<UInt8>) -> UInt64? {
         guard let digits = payload(text) else { return nil }
         if digits.isEmpty { return Double.nan.bitPattern }
@@ -27,7 +27,7 @@ public enum SQLFloatingText {
         return bits
     }
 
-    /// Returns the bits of the float that a text represents; nil if the text is not a NaN.
+    /// Returns the bits of a float; nil if the text is not a NaN.
     package static func bits32(_ text: some Collection<UInt8>) -> UInt32? {
         guard let digits = payload(text) else { return nil }
         if digits.isEmpty { return Float.nan.bitPattern }

@@ -30,13 +30,12 @@ struct SQLIndexDrafts {
         guard let first = columns.first,
             known.insert(Draft(table: table.name, scope: scope, columns: columns)).inserted
         else { return }
-        // If the dialect has no partial indexes, an index with a scope contains all rows, so the index cannot be
-        // unique. Loads then search for duplicate values themselves.
+        // Without partial indexes, an index with a scope contains all rows, so it cannot be unique.
+        // Loads then search for duplicate values themselves.
         let condition = dialect.hasPartialIndexes ? scope : nil
         if condition == nil { leadingColumns[position].insert(first.quotedName) }
         allColumns[position].formUnion(columns.map(\.quotedName))
         let plain = columns.map { column in
-            // In the index's name, DESC follows the name of a descending column.
             let name = table.columns.first { $0.quotedName == column.quotedName }?.name
             return column.isAscending
                 ? name ?? column.quotedName : column.quotedName.filter { $0 != "\"" } + " DESC"
@@ -51,9 +50,8 @@ struct SQLIndexDrafts {
                     isUnique: isUnique && (scope == nil || dialect.hasPartialIndexes), condition: condition)))
     }
 
-    /// Adds an index for each to-one relationship.
-    ///
-    /// If the inverse is ordered, the index also contains the object's position in the inverse.
+    /// Adds an index for each to-one relationship, with the object's position if the inverse is
+    /// ordered.
     mutating func addReferences(_ model: ManagedObjectModel, tables: [SQLTable], tableOfEntity: [Int]) {
         for entity in model.entities {
             let table = tables[tableOfEntity[entity.number]]
@@ -69,9 +67,7 @@ struct SQLIndexDrafts {
         }
     }
 
-    /// Adds the fetch indexes of the model.
-    ///
-    /// Omits elements that are spatial, computed or not stored.
+    /// Adds the fetch indexes, without elements that are spatial, computed or not stored.
     mutating func addFetchIndexes(_ model: ManagedObjectModel, tables: [SQLTable], tableOfEntity: [Int]) {
         for index in model.fetchIndexes {
             let entity = model.entities[index.entity]

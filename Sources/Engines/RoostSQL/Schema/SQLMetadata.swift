@@ -10,7 +10,6 @@ public enum SQLMetadata {
         try fill(schema, uuid: uuid, userMetadata: userMetadata, on: connection)
     }
 
-    /// Creates all tables and indexes of a schema.
     package static func makeTables(of schema: SQLSchema, on connection: any SQLConnection) throws(StoreError) {
         for item in schema.items { try connection.execute(item.sql) }
     }
@@ -32,7 +31,6 @@ public enum SQLMetadata {
         try insertRows(of: schema, on: connection)
     }
 
-    /// Sets the format version, and the features that a program must support.
     static func setVersion(of schema: SQLSchema, connection: any SQLConnection) throws(StoreError) {
         try set("formatVersion", value: .integer(Int64(schema.formatVersion)), connection: connection, schema: schema)
         if schema.hasHistory {
@@ -43,8 +41,6 @@ public enum SQLMetadata {
     }
 
     /// Prevents other writers from changing the user's metadata until this transaction ends.
-    ///
-    /// - Throws: `corrupted` if the row of the metadata is missing.
     static func lockUserMetadata(_ writer: SQLWriter, storeName: String) throws(StoreError) {
         guard writer.locks != nil else { return }
         let sql = writer.locking("SELECT 1 FROM _roost_metadata WHERE name = '\(userRow)'", lock: .change)
@@ -55,7 +51,6 @@ public enum SQLMetadata {
 
     private static let userRow = "user"
 
-    /// Returns the settings of the history, or nil if the metadata contains none.
     static func historySettings(
         _ connection: any SQLConnection, storeName: String, schema: SQLSchema
     ) throws(StoreError) -> [UInt8]? {
@@ -75,8 +70,8 @@ public enum SQLMetadata {
         try set("history", value: .text(String(decoding: bytes, as: UTF8.self)), connection: connection, schema: schema)
     }
 
-    /// Replaces the rows of model, entities, tallies and keys by those of an empty store with the
-    /// given schema.
+    /// Replaces the model, entities, tallies and keys by those of an empty store with the given
+    /// schema.
     ///
     /// Keeps the generation and the mark.
     static func change(to schema: SQLSchema, on connection: any SQLConnection) throws(StoreError) {
@@ -114,11 +109,9 @@ public enum SQLMetadata {
 
     /// Reads the identity and the model from a database's metadata.
     ///
-    /// - Parameters:
-    ///   - connection: A connection to the database.
-    ///   - storeName: The name of the database in messages.
-    ///   - known: The format version in the database's header; nil for a database without a header.
-    /// - Returns: The identity and the model.
+    /// `formatVersion` is the version in the database's header; nil for a database without a
+    /// header.
+    ///
     /// - Throws: `notAStore` if the metadata is missing, `unsupportedVersion` if the format is not
     ///   supported, `corrupted` if the metadata is damaged.
     public static func read(
@@ -141,7 +134,7 @@ public enum SQLMetadata {
                 case .text(let features)? = try value(
                     "features", connection: connection, storeName: storeName, formatVersion: formatVersion)
             else {
-                throw damaged(storeName, reason: "the features that it requires are missing")
+                throw damaged(storeName, reason: "its metadata 'features' are missing")
             }
             try RequiredFeatures(features.utf8).require(in: storeName)
         }
@@ -155,13 +148,15 @@ public enum SQLMetadata {
         do throws(StoreError) {
             return (uuid, try ManagedObjectModel(document: Array(document.utf8)))
         } catch {
-            throw StoreError(.corrupted, "The model that is kept in '\(storeName)' cannot be read.", underlying: error)
+            throw StoreError(
+                .corrupted, "The model in '\(storeName)' cannot be read. Restore the store from a backup.",
+                underlying: error)
         }
     }
 
     /// Throws `corrupted` if the entity names in a database differ from the model's entity names.
     ///
-    /// In a store whose metadata has no checksums, this check detects that the model was exchanged.
+    /// In metadata without checksums, this detects an exchanged model.
     public static func requireEntities(
         of schema: SQLSchema, on connection: any SQLConnection, storeName: String
     ) throws(StoreError) {
@@ -174,11 +169,10 @@ public enum SQLMetadata {
         }
         let entities = schema.model.entities
         guard found.count == entities.count, entities.allSatisfy({ found[Int64($0.number)] == $0.name.text }) else {
-            throw damaged(storeName, reason: "its model does not have the entities that it was made with")
+            throw damaged(storeName, reason: "its model and its table '_roost_entities' name different entities")
         }
     }
 
-    /// Returns the user's metadata.
     static func userMetadata(
         _ connection: any SQLConnection, storeName: String, schema: SQLSchema
     ) throws(StoreError) -> [String: MetadataValue] {

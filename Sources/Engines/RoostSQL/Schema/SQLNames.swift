@@ -6,12 +6,7 @@ struct SQLNames {
     private let reservedPrefix: [UInt8]?
     private var taken: Set<[UInt8]> = []
 
-    /// Creates names.
-    ///
-    /// - Parameters:
-    ///   - dialect: The dialect, which reserves names and limits their length.
-    ///   - taken: Names that are in use.
-    ///   - reservedPrefix: A prefix that names must not have, or nil.
+    /// Creates a source that never returns a name in `taken` or with `reservedPrefix`.
     init(dialect: any SQLDialect, taken: [String] = [], reservedPrefix: String? = nil) {
         self.dialect = dialect
         self.reservedPrefix = reservedPrefix.map { Self.folded($0) }
@@ -20,8 +15,8 @@ struct SQLNames {
 
     /// Reserves and returns a unique name that is based on the wanted name.
     ///
-    /// Changes a wanted name that is not allowed. Appends the first free suffix `_2`, `_3`, … to a
-    /// name that is taken.
+    /// Changes a name that is not allowed, and appends the first free suffix `_2`, `_3`, … to a
+    /// taken name.
     mutating func claim(_ wanted: String) -> String {
         let base = allowed(Self.printable(wanted))
         var name = base
@@ -51,8 +46,8 @@ struct SQLNames {
 
     /// Returns the UTF-8 bytes of a name with ASCII letters in lower case.
     ///
-    /// If these bytes are equal for two names, databases may treat the names as equal. The bytes do
-    /// not depend on a Unicode version.
+    /// Databases may treat names with equal bytes as equal. The bytes do not depend on a Unicode
+    /// version.
     private static func folded(_ name: String) -> [UInt8] {
         name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
     }

@@ -4,14 +4,13 @@ public import RoostCore
 public final class SQLSchema: Sendable {
     /// A table or an index, and the statement that creates it.
     public struct Item: Sendable, Hashable {
-        /// The name, not quoted.
+        /// The unquoted name.
         public let name: String
-        /// The name of the table, or of the indexed table if the item is an index, not quoted.
+        /// The unquoted name of the table, or of the indexed table.
         public let table: String
         /// The statement, exactly as in the database's catalog.
         public let sql: String
 
-        /// Whether the item is an index.
         package var isIndex: Bool { name != table }
     }
 
@@ -36,12 +35,9 @@ public final class SQLSchema: Sendable {
     public static let formatVersion = 3
     /// The format version of stores with a list of the features that a program must support.
     package static let featureVersion = 4
-    /// The oldest supported format version.
     package static let oldestFormatVersion = 2
 
-    /// Throws if this program does not support the format version of a store.
-    ///
-    /// - Throws: `unsupportedVersion`.
+    /// Throws `unsupportedVersion` if this program does not support a store's format version.
     package static func requireFormat(_ version: Int, of storeName: String) throws(StoreError) {
         guard version < oldestFormatVersion || version > featureVersion else { return }
         let remedy =
@@ -62,7 +58,6 @@ public final class SQLSchema: Sendable {
     package let systemTables: [Item]
     /// The tables of objects and links.
     package let tables: [Item]
-    /// The indexes of the tables.
     package let indexes: [Item]
 
     let dialect: any SQLDialect
@@ -79,13 +74,12 @@ public final class SQLSchema: Sendable {
     /// The tables of links, by relationship number.
     let linkTables: [LinkTable?]
     let constraints: [Constraint]
-    /// The plans for reading the objects of each entity and of its subentities.
     let reading: SQLReading
     /// The statements that read and write a row of the tallies.
     let tallySQL: (select: String, update: String)
-    /// The statements that add to rows of the tallies; empty if commits replace the rows instead.
+    /// The statements that add to one row of the tallies, to two rows, and so on.
     ///
-    /// The first statement adds to one row, the second to two rows, and so on.
+    /// Empty if commits replace the rows instead.
     let tallyInserts: [String]
     /// The statements that read and write the last key of a root entity.
     let lastKeySQL: (select: String, set: SQLUpsert)
@@ -99,8 +93,7 @@ public final class SQLSchema: Sendable {
 
     /// The number of commits that can write at once.
     ///
-    /// A history is an ordered list of commits, so commits to a store with a history run one after
-    /// the other.
+    /// A history is an ordered list of commits, which thus run one after the other.
     package var writerPlaceCount: Int { hasHistory ? 1 : parallelDialect?.writerPlaceCount ?? 1 }
 
     /// All tables and indexes, in the order of their creation.
@@ -108,10 +101,6 @@ public final class SQLSchema: Sendable {
 
     /// Computes the schema of a model.
     ///
-    /// - Parameters:
-    ///   - model: The model.
-    ///   - dialect: The SQL dialect of the database.
-    ///   - formatVersion: The version of the format.
     /// - Throws: `limitExceeded` if a hierarchy needs more columns than a table can have.
     public init(
         _ model: ManagedObjectModel, dialect: any SQLDialect, formatVersion: Int = SQLSchema.formatVersion
@@ -173,10 +162,9 @@ public final class SQLSchema: Sendable {
         }
     }
 
-    /// Returns a source of names for the tables and indexes of a model.
+    /// Returns a source of names that avoids the names of the given system tables.
     ///
-    /// The source never returns the name of a given system table. From format 3 on, it also never
-    /// returns the name of a system table that the history or a backend may add later.
+    /// From format 3 on, it also avoids names of system tables that may be added later.
     private static func names(
         beside systemTables: [Item], dialect: any SQLDialect, formatVersion: Int
     ) -> SQLNames {
@@ -184,7 +172,6 @@ public final class SQLSchema: Sendable {
             dialect: dialect, taken: systemTables.map(\.name), reservedPrefix: formatVersion >= 3 ? "_roost_" : nil)
     }
 
-    /// Returns the indexes for constraints, references, declared fetch indexes and link targets.
     private static func indexDrafts(
         _ model: ManagedObjectModel, tables: (objects: [SQLTable], ofEntity: [Int], links: [LinkTable?]),
         constraints: [Constraint], start: SQLIndexDrafts
@@ -224,7 +211,6 @@ public final class SQLSchema: Sendable {
         return linkTables
     }
 
-    /// Returns the statements that read the objects of an entity and of its subentities.
     private static func readingPlan(
         _ rows: SQLReadPlan, of entity: ManagedObjectModel.Entity, table: SQLTable, model: ManagedObjectModel,
         dialect: any SQLDialect
@@ -247,11 +233,7 @@ public final class SQLSchema: Sendable {
 
     /// Returns `_entity IN (…)` for some entities of a table; nil for all entities of the table.
     ///
-    /// - Parameters:
-    ///   - entities: The numbers of the entities.
-    ///   - table: The table.
-    ///   - alias: The alias of the table, with a period; empty if the statement has only one table.
-    /// - Returns: The condition.
+    /// `alias` is the table's alias with a period; empty if the statement has only one table.
     func entityFilter(_ entities: [Int], in table: SQLTable, alias: String = "") -> String? {
         Self.scope(entities, root: model.entities[table.root]).map { alias + $0 }
     }
@@ -261,7 +243,6 @@ public final class SQLSchema: Sendable {
         return "_entity IN (\(entities.map(String.init).joined(separator: ", ")))"
     }
 
-    /// Returns the table of the history.
     package static func historyTable(_ dialect: any SQLDialect) -> Item {
         let columns = [
             "position \(dialect.integerType) NOT NULL", "part \(dialect.integerType) NOT NULL",
@@ -272,7 +253,7 @@ public final class SQLSchema: Sendable {
             sql: dialect.createTable(SQLHistory.table, columns: columns, primaryKey: ["position", "part"]))
     }
 
-    /// Returns the tables that do not depend on the model, without the table of the history.
+    /// Returns the tables that do not depend on the model, without the history's table.
     public static func systemTables(
         _ dialect: any SQLDialect, formatVersion: Int = SQLSchema.formatVersion
     ) -> [Item] {

@@ -6,7 +6,6 @@ package struct SQLSchemaDifference: Sendable {
     package let droppedTables: [SQLSchema.Item]
     /// The indexes to drop from tables that stay.
     package let droppedIndexes: [SQLSchema.Item]
-    /// The tables to create.
     package let newTables: [SQLSchema.Item]
     /// The indexes to create after the rows are written.
     package let newIndexes: [SQLSchema.Item]
@@ -44,7 +43,6 @@ package struct SQLSchemaDifference: Sendable {
         newIndexes = new.indexes.filter { !keptIndexes.contains($0) }
     }
 
-    /// Drops the old indexes and tables.
     package func dropOld(on connection: any SQLConnection, dialect: any SQLDialect) throws(StoreError) {
         for index in droppedIndexes { try connection.execute(dialect.dropIndex(index.name)) }
         for table in droppedTables { try connection.execute("DROP TABLE \(dialect.quote(table.name))") }

@@ -1,13 +1,12 @@
 package import RoostCore
 
-/// A column with the values of a field, or of a part of the field, for an entity and its
-/// subentities.
+/// A column for a field, or for a part of a field, of an entity and its subentities.
 struct SQLColumn {
-    /// The group of columns to which the column belongs, which determines the column's position.
+    /// The group of a column, which determines the column's position.
     ///
-    /// To read a column, a database also scans the preceding columns of the row, even if they fill
-    /// several pages. So short columns come first. No condition contains `_version` or `_checksum`,
-    /// so these columns come after the text.
+    /// To read a column, a database also scans the preceding columns of the row, so short columns
+    /// come first. No condition contains `_version` or `_checksum`, so these columns come after the
+    /// text.
     enum Place {
         case number, text, uuid, data
     }
@@ -24,19 +23,16 @@ struct SQLFieldColumns {
     ///
     /// The value of a reference is its key.
     let column: Int
-    /// The position of the column with the entity number; nil for a field without this column.
+    /// The position of the column with the entity number, or nil.
     let entityColumn: Int?
 }
 
 /// The table of one entity hierarchy.
 final class SQLTable: Sendable {
-    /// The number of the root entity.
     let root: Int
     let name: String
     let quotedName: String
-    /// The property columns.
-    ///
-    /// The columns of a superentity come before the columns of its subentities.
+    /// The property columns; the columns of a superentity precede the columns of its subentities.
     let columns: [SQLColumn]
     /// The columns of fields, by entity number and field index; nil for entities of other
     /// hierarchies.
@@ -72,7 +68,6 @@ final class SQLTable: Sendable {
         return [0] + properties(.number) + early + properties(.text) + late + properties(.uuid) + properties(.data)
     }
 
-    /// Returns the definitions of all columns, in the order of the table.
     func definitions(_ dialect: any SQLDialect) -> [String] {
         let system = ["_entity", "_version", "_checksum"].map { "\($0) \(dialect.integerType) NOT NULL" }
         let all = [dialect.keyColumn("_id")] + system + columns.map(\.definition)
@@ -101,7 +96,7 @@ final class SQLTable: Sendable {
         fields[entity].map { columns[$0[field.index].column].quotedName }
     }
 
-    /// Returns the quoted name of a field's column with the entity number, or nil without one.
+    /// Returns the quoted name of the column with a field's entity number, or nil.
     func entityColumn(_ field: RecordLayout.Field, of entity: Int) -> String? {
         fields[entity].flatMap { $0[field.index].entityColumn }.map { columns[$0].quotedName }
     }
@@ -109,19 +104,16 @@ final class SQLTable: Sendable {
 
 /// The mapping of one field between a record and a row.
 package struct SQLStep: Sendable {
-    /// The kind of the field.
     package let kind: RecordLayout.Field.Kind
-    /// The byte of the record that holds the field's null bit.
+    /// The byte with the field's null bit.
     package let nullByte: Int32
-    /// The mask of the null bit in its byte.
     package let nullMask: UInt8
     /// The offset of the field's slot in the record.
     package let byteOffset: Int32
     /// The position of the column in the row; −1 if the column is omitted.
     package let column: Int32
-    /// The position of the column with the entity number; −1 for a field without this column.
+    /// The position of the column with the entity number; −1 without this column.
     package let entityColumn: Int32
-    /// The field's position in the layout.
     package let fieldIndex: Int32
 
     /// The number of the destination entity, for references; otherwise −1.
@@ -146,7 +138,6 @@ package struct SQLStep: Sendable {
 package final class SQLReadPlan: Sendable {
     /// A plan for converting rows of one entity to records.
     package final class Entity: Sendable {
-        /// The entity's number.
         package let number: Int
         /// The fixed part of a record, with a header and without null fields.
         package let template: [UInt8]
@@ -162,7 +153,6 @@ package final class SQLReadPlan: Sendable {
         }
     }
 
-    /// The model of the records.
     package let model: ManagedObjectModel
     /// The number of the requested entity.
     package let entity: Int
@@ -171,21 +161,16 @@ package final class SQLReadPlan: Sendable {
     /// The columns of the SELECT: `_id`, `_entity`, `_version`, `_checksum`, then the property
     /// columns.
     package let columnList: String
-    /// The rule by which `_checksum` is computed.
     package let checksum: SQLChecksum
-    /// The SELECT statement of ``columnList`` from the table.
-    ///
-    /// Conditions can follow.
+    /// The SELECT of ``columnList`` from the table; conditions can follow.
     let selectSQL: String
-    /// The same SELECT with the table alias `t0`.
-    ///
-    /// JOINs and conditions can follow.
+    /// ``selectSQL`` with the table alias `t0`; JOINs and conditions can follow.
     let qualifiedSQL: String
-    /// Whether a polymorphic reference to a destination may refer to an entity, by destination
-    /// number, then by entity number.
+    /// Whether a polymorphic reference may refer to an entity, by destination number, then entity
+    /// number.
     private let allowedDestinations: [[Bool]?]
 
-    /// The number of columns that precede the property columns.
+    /// The number of columns before the property columns.
     package static let systemColumnCount = 4
 
     init(entity: ManagedObjectModel.Entity, in table: SQLTable, model: ManagedObjectModel, checksum: SQLChecksum) {
@@ -232,12 +217,8 @@ package final class SQLReadPlan: Sendable {
 
     /// Returns the error for a row with invalid values, with the ID of the object.
     ///
-    /// - Parameters:
-    ///   - key: The row's key.
-    ///   - entity: The number of the row's entity, if the row has a valid entity.
-    ///   - field: The position of the invalid field.
-    ///   - reason: The problem, as text that can follow the property's name.
-    /// - Returns: The error to throw.
+    /// `entity` is nil if the row has no valid entity. `reason` is text that can follow the
+    /// property's name.
     @inline(never)
     package func damaged(key: Int64, entity: Int?, field: Int32? = nil, reason: String) -> StoreError {
         let known = model.entities[entity ?? self.entity]
@@ -251,11 +232,6 @@ package final class SQLReadPlan: Sendable {
 
     /// Returns the error for a row whose values do not match its checksum, with the ID of the
     /// object.
-    ///
-    /// - Parameters:
-    ///   - key: The row's key.
-    ///   - entity: The number of the row's entity.
-    /// - Returns: The error to throw.
     @inline(never)
     package func changed(key: Int64, entity: Int) -> StoreError {
         let id = ObjectID(model.entities[entity].name, key: key)
@@ -265,13 +241,12 @@ package final class SQLReadPlan: Sendable {
             damagedObject: id)
     }
 
-    /// Returns the error for a row with a value that is too large for the connection, with the ID
-    /// of the object.
+    /// Returns the error for a value that is too large for the connection, with the object's ID.
     @inline(never)
     func tooLarge(key: Int64, error: StoreError) -> StoreError {
         let id = ObjectID(model.entities[entity].name, key: key)
         return error.withMessage(
-            "\(id) has a value that is larger than the option maximumValueBytes allows; open the store with a larger one."
+            "\(id) has a value that is larger than the option maximumValueBytes allows; open the store with a larger maximumValueBytes."
         ).naming(damagedObject: id)
     }
 }
@@ -286,20 +261,16 @@ package struct SQLRowColumns: Sendable {
     package let entities: [[SQLStep]?]
     /// The columns that no field of an entity fills, by entity number.
     package let unused: [[Int32]]
-    /// The number of columns.
     package let count: Int
-    /// The rule by which `_checksum` is computed.
     package let checksum: SQLChecksum
 
-    /// The number of parameters before the properties: `_id`, `_entity`, `_version`, `_checksum`.
+    /// The number of parameters before the properties.
     package static let systemColumnCount = 4
 
-    /// - Parameters:
-    ///   - positions: For each property column of the table, its position among the property
-    ///     columns of the statement; nil for an omitted column.
-    ///   - fields: The columns of the fields in the table, by entity number.
-    ///   - model: The model of the records.
-    ///   - checksum: The rule by which `_checksum` is computed.
+    /// Creates an assignment.
+    ///
+    /// For each property column of the table, `positions` has its position among the statement's
+    /// property columns, or nil if the statement omits it.
     init(_ positions: [Int?], fields: [[SQLFieldColumns]?], model: ManagedObjectModel, checksum: SQLChecksum) {
         self.checksum = checksum
         count = positions.count { $0 != nil }
@@ -328,21 +299,18 @@ package struct SQLRowColumns: Sendable {
 
 /// A plan for converting records of a hierarchy to rows of its table.
 package final class SQLWritePlan: Sendable {
-    /// The columns of the records' fields.
     package let columns: SQLRowColumns
     /// The maximum number of rows of an INSERT statement.
     package let rowsPerInsert: Int
     /// The text `table (a, b)`: the table, and its columns in the order of the parameters.
     package let target: String
-    /// The INSERT statement of one row, with parameters in the order of the columns.
+    /// The INSERT of one row, with parameters in the order of the columns.
     package let insertOneSQL: String
-    /// The INSERT statement of ``rowsPerInsert`` rows, with parameters row by row.
+    /// The INSERT of ``rowsPerInsert`` rows, with parameters row by row.
     package let insertManySQL: String
-    /// The UPDATE statement of one row, with parameters as in an INSERT.
-    ///
-    /// The first parameter, the key, selects the row.
+    /// The UPDATE of one row, with parameters as in an INSERT; the key selects the row.
     package let updateSQL: String
-    /// The SELECT statement that checks whether a row with a key exists.
+    /// The SELECT that checks whether a row with a key exists.
     let existsSQL: String
 
     init(
@@ -376,10 +344,10 @@ package final class SQLWritePlan: Sendable {
 
 /// The SELECT that precedes a change, and the UPDATE of rows whose indexed columns do not change.
 ///
-/// The UPDATE does not set indexed columns. Some databases would rewrite a column's index entries
-/// even if the new value equals the old value.
+/// The UPDATE omits indexed columns, because some databases rewrite index entries even for an equal
+/// value.
 package final class SQLUpdatePlan: Sendable {
-    /// The SELECT statement of version, entity and checksum of one row, by key.
+    /// The SELECT of version, entity and checksum of one row, by key.
     let headSQL: String
     /// The fields in indexed columns, by entity number.
     ///
@@ -387,18 +355,12 @@ package final class SQLUpdatePlan: Sendable {
     let indexed: [RecordAgreement?]
     /// The columns without an index, which ``updateSQL`` sets.
     package let columns: SQLRowColumns
-    /// The UPDATE statement of the columns without an index in one row.
+    /// The UPDATE of the columns without an index, in a row that has the given entity.
     ///
-    /// Its parameters are key, entity, version, checksum, then the columns without an index. It
-    /// updates the row only if the row has the given entity.
+    /// Its parameters are key, entity, version, checksum, then the columns without an index.
     package let updateSQL: String
 
-    /// - Parameters:
-    ///   - table: The table.
-    ///   - isIndexed: Whether an index contains a property column, by position in `table.columns`.
-    ///   - model: The model of the records.
-    ///   - dialect: The SQL dialect of the database.
-    ///   - checksum: The rule by which `_checksum` is computed.
+    /// Creates the plan for a table; `isIndexed` is by position in `table.columns`.
     init(
         _ table: SQLTable, isIndexed: [Bool], model: ManagedObjectModel, dialect: any SQLDialect, checksum: SQLChecksum
     ) {

@@ -7,11 +7,7 @@ struct SQLUpsert: Sendable {
     private let update: String
     private let insert: String
 
-    /// - Parameters:
-    ///   - table: The table's name in statements.
-    ///   - key: The columns of the key, whose values come first.
-    ///   - columns: The other columns.
-    ///   - dialect: The SQL dialect of the database.
+    /// Creates an upsert; `columns` are the columns other than `key`.
     init(into table: String, key: [String], columns: [String], dialect: any SQLDialect) {
         whole = dialect.upsert(into: table, key: key, columns: columns)
         let all = key + columns
@@ -23,9 +19,7 @@ struct SQLUpsert: Sendable {
             "INSERT INTO \(table) (\(all.joined(separator: ", "))) VALUES (\(SQLMetadata.parameters(all.count, dialect: dialect)))"
     }
 
-    /// Writes a row.
-    ///
-    /// The values are those of the key, then those of the other columns.
+    /// Writes a row from the values of the key, then of the other columns.
     func run(_ values: [SQLValue], on connection: any SQLConnection) throws(StoreError) {
         func run(_ sql: String) throws(StoreError) {
             try connection.withStatement(sql) { (statement) throws(StoreError) in

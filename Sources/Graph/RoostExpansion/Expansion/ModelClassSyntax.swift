@@ -24,9 +24,8 @@
 
         /// Whether `@Model` adds members to the class.
         ///
-        /// False if the declaration is not a class, has no superclass or is generic. A problem of a
-        /// property does not make this false. Instead, ``properties`` omits the property, because
-        /// members for it would cause further errors.
+        /// A problem of a property does not make this false. Instead, ``properties`` omits the
+        /// property, because members for it would cause further errors.
         let canExpand: Bool
 
         var isFinal: Bool { syntax.head.modifiers.contains("final") }
@@ -79,8 +78,8 @@
                             byteOffset: argument.value.byteOffset))
                     continue
                 }
-                // In `address.city`, the property is `address`. If the superclass is not `ManagedObject`, names are not
-                // checked, because the macro does not see inherited properties.
+                // In `address.city`, the property is `address`. With a superclass other than `ManagedObject`, names are
+                // not checked, because the macro does not see inherited properties.
                 let base = name.split(separator: ".").first.map(String.init) ?? name
                 if superclass == nil, !properties.contains(where: { $0.name == base }) {
                     problems.append(
@@ -102,8 +101,7 @@
 
     /// A parser of string literals without escapes and interpolations.
     enum StringLiteral {
-        /// Returns the value of a string literal without escapes and interpolations, or nil for any
-        /// other expression.
+        /// Returns the value of such a literal, or nil for any other expression.
         static func value(of text: String) -> String? {
             guard text.count >= 2, text.first == "\"", text.last == "\"" else { return nil }
             let value = text.dropFirst().dropLast()

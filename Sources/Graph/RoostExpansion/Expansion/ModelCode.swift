@@ -9,11 +9,6 @@
         /// Whether the class is final and derives directly from `ManagedObject`.
         private var isFlat: Bool { model.isFinal && model.superclass == nil }
 
-        /// The code of the members.
-        ///
-        /// Each class gets a description of its entity. If ``isFlat`` is false, the class also gets
-        /// a function that finds property names by key paths. A class with a superentity also gets
-        /// the number of its inherited properties.
         var members: String {
             let access = ["open", "public", "package"].first { model.syntax.head.modifiers.contains($0) }
             // A member of a final class cannot be open.
@@ -112,11 +107,10 @@
 
         // MARK: Names
 
-        /// Returns the code of the function that finds the name of a property by its key path.
+        /// Returns the code of the function that finds a property's name by its key path.
         ///
-        /// The root of a key path can be a subclass of the class that declares the property. So the
-        /// generated function compares the key path with key paths whose root is the class on which
-        /// the function is called.
+        /// The root of a key path can be a subclass. So the generated function compares it with key
+        /// paths whose root is the class on which the function is called.
         private func propertyName(_ kind: String) -> String {
             let inherited = model.superclass == nil ? "" : " ?? super.propertyName(of: keyPath)"
             let cases = model.properties.map {

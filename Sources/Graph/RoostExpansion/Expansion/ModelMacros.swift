@@ -1,16 +1,13 @@
 #if Macros
     /// The implementations of the macros.
     struct ModelMacros {
-        /// The source and the parsed class of the last request.
-        ///
-        /// The compiler sends a request for each member of the class, but the class is parsed only
-        /// once.
+        /// The last parsed class, kept because the compiler sends a request for each member.
         private var last: (source: SourceText, model: ModelClassSyntax)?
 
-        /// Expands a macro on a declaration.
+        /// Expands a macro in one of its roles.
         ///
-        /// The compiler requests the expansions of one macro in several roles. In only one role,
-        /// the macro reports the problems of the declaration, so that each problem appears once.
+        /// Only one role reports the problems of the declaration, so that each problem appears
+        /// once.
         mutating func expand(_ expansion: PluginRequest.Expansion) -> MacroResult {
             switch (expansion.macro, expansion.role) {
             case ("ModelMacro", .member): return members(expansion)
@@ -46,16 +43,15 @@
                 })
         }
 
-        /// Returns the attribute that adds accessors to a property, or an empty string for other
-        /// members.
+        /// Returns the attribute that adds accessors to a property; empty for other members.
         private mutating func memberAttribute(_ expansion: PluginRequest.Expansion) -> String {
             guard let parent = expansion.parent, let variable = DeclarationReader.variable(expansion.declaration) else {
                 return ""
             }
             let model = self.model(parent)
             guard model.canExpand,
-                // A static variable may have the same name as a property, so only the byte offset
-                // identifies the property.
+                // A static variable may have the same name, so only the byte offset identifies the
+                // property.
                 let slot = model.properties.firstIndex(where: { $0.byteOffset == variable.name.byteOffset })
             else { return "" }
             let owner = model.superclass.map { _ in ", after: \"\(model.syntax.name.text)\"" } ?? ""
@@ -96,8 +92,7 @@
             return misplaced(expansion, place: "a property of a @Model class")
         }
 
-        /// Returns a problem if an attribute is neither on a class with `@Model` nor on a property
-        /// of such a class.
+        /// Returns a problem if an attribute is on neither a `@Model` class nor a property of one.
         private func typeProblem(_ expansion: PluginRequest.Expansion) -> MacroResult {
             if DeclarationReader.variable(expansion.declaration) != nil { return memberProblem(expansion) }
             guard DeclarationReader.type(expansion.declaration).head.attribute("Model") == nil else {

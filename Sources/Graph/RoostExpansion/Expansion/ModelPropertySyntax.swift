@@ -14,7 +14,7 @@
         let isRelationship: Bool
         let isTransient: Bool
         let isUnique: Bool
-        /// The index that an `@Index` attribute adds for the property, or nil.
+        /// The index of an `@Index` attribute, or nil.
         let index: Index?
         let inverse: String?
 
@@ -29,7 +29,7 @@
             "hasPersistentChangedValues", "version", "dynamic", "hashValue", "description", "self",
         ]
 
-        /// Texts that show that an expression can have a different value at each evaluation.
+        /// Texts of expressions whose value can differ at each evaluation.
         private static let changingValues = ["Date()", "Date.now", ".now", "UUID()", ".random("]
 
         /// Reads a variable, or returns nil if it is not a property of the model or has a problem.
@@ -94,14 +94,13 @@
             guard report.problems.isEmpty else { return nil }
         }
 
-        /// A collector of the problems of one variable.
         private struct Report {
             let variable: VariableSyntax
             private(set) var problems: [ModelClassSyntax.Problem] = []
 
             init(_ variable: VariableSyntax) { self.variable = variable }
 
-            /// Adds a problem at an offset in the file, by default that of the variable's name.
+            /// Adds a problem, by default at the variable's name.
             mutating func add(_ message: String, at byteOffset: Int? = nil) {
                 problems.append(
                     ModelClassSyntax.Problem(message: message, byteOffset: byteOffset ?? variable.name.byteOffset))
@@ -136,7 +135,7 @@
                     name == "self"
                     ? "means the object itself in a key path" : "is the name of a member of ManagedObject"
                 report.add(
-                    "'\(name)' \(reason). Rename the property, and set its renamingIdentifier to \"\(name)\" if stores have it."
+                    "'\(name)' \(reason). Rename the property. If existing stores contain it, set its renamingIdentifier to \"\(name)\"."
                 )
             }
         }
@@ -147,7 +146,7 @@
                 let found = changingValues.first(where: { value.text.contains($0) })
             else { return }
             report.add(
-                "The initial value is the default of the model, the same for all objects. Set a value with '\(found)' in awakeFromInsert().",
+                "The initial value cannot contain '\(found)', because it is the same for all objects. Set the property in awakeFromInsert().",
                 at: value.byteOffset)
         }
 
@@ -174,7 +173,7 @@
             let (attribute, relationship) = (head.attribute("Attribute"), head.attribute("Relationship"))
             if let attribute, let relationship {
                 report.add(
-                    "'\(name)' is either an attribute or a relationship.",
+                    "'\(name)' cannot have both '@Attribute' and '@Relationship'. Remove one of them.",
                     at: max(attribute.byteOffset, relationship.byteOffset))
             }
             if relationship != nil, type.kind == .other, let transient = head.attribute("Transient") {
@@ -214,9 +213,7 @@
             }
         }
 
-        /// Checks a property of the kind ``PropertyType/Kind/other``.
-        ///
-        /// Without `@Relationship`, only the compiler knows whether the property is a relationship.
+        /// Checks a property of the kind ``PropertyType/Kind/other``, which may be a relationship.
         private static func checkToOneOrValue(_ type: PropertyType, name: String, report: inout Report) {
             let variable = report.variable
             if variable.head.attribute("Relationship") != nil {

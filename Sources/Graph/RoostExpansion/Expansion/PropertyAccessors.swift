@@ -1,8 +1,8 @@
 #if Macros
     /// The code of a property's getter and setter.
     ///
-    /// The code identifies a property by its position in the class, because a macro does not know
-    /// the offsets of fields in records.
+    /// The code identifies the property by its position in the class, because macros do not know
+    /// the offsets in records.
     struct PropertyAccessors {
         private let getter: String
         private let setter: String
@@ -48,7 +48,7 @@
             isDerived = property.isDerived
         }
 
-        /// The block of accessors, which follows the property's type.
+        /// The accessor block, which follows the property's type.
         var code: String {
             var lines = ["{", "    get { \(getter) }"]
             if !isDerived { lines.append("    set { \(setter) }") }

@@ -43,8 +43,8 @@
             case toMany(of: String, isOrdered: Bool)
             /// A class of managed objects, a `Codable` type or an enumeration.
             ///
-            /// The macro cannot distinguish these types. The compiler does so by selecting an
-            /// overload of the accessor.
+            /// Only the compiler can distinguish these types: it selects an overload of the
+            /// accessor.
             case other
         }
 
@@ -91,8 +91,7 @@
             }
         }
 
-        /// Returns the generic argument of a type with one of the given names, or nil for other
-        /// types.
+        /// Returns the generic argument of a type with one of the given names, or nil.
         private static func argument(of names: [String], in text: String) -> String? {
             for name in names where text.hasPrefix("\(name)<") && text.hasSuffix(">") {
                 return String(text.dropFirst(name.count + 1).dropLast())
@@ -100,8 +99,7 @@
             return nil
         }
 
-        /// Creates the type of a Boolean, string or number literal, or returns nil for any other
-        /// expression.
+        /// Creates the type of a Boolean, string or number literal; nil for any other expression.
         init?(ofLiteral text: String) {
             let bytes = Array(text.utf8)
             var tokens = SwiftLexer.tokens(of: bytes)[...]

@@ -15,21 +15,17 @@
 
     /// The plugin's side of the conversation with the compiler.
     package struct PluginConversation {
-        /// The version of the compiler's protocol that the plugin implements.
-        ///
-        /// The plugin refuses compilers with lower versions.
+        /// The protocol version of the plugin, which refuses compilers with lower versions.
         static let version = 7
 
         /// The compiler's version of the protocol, or nil if the compiler has not sent it.
         private var compilerVersion: Int?
         private var macros = ModelMacros()
 
-        /// Begins a conversation.
         package init() {}
 
-        /// Returns the answer to a message.
-        ///
-        /// The answer to an invalid message is an error for the compiler to show.
+        /// Returns the answer to a message; for an invalid message, an error for the compiler to
+        /// show.
         package mutating func reply(to message: [UInt8]) -> [UInt8] {
             JSONText.bytes(reply(to: PluginRequest(message)))
         }

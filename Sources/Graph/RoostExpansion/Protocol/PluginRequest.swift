@@ -5,7 +5,7 @@
     struct SourceText: Equatable {
         let text: String
         let fileName: String
-        /// The offset of the first byte of the text in the file.
+        /// The offset of the text in the file.
         let byteOffset: Int
 
         init(text: String, fileName: String = "", byteOffset: Int = 0) {
@@ -25,8 +25,6 @@
     }
 
     /// A message from the compiler.
-    ///
-    /// Keys that this program does not need are ignored.
     enum PluginRequest {
         /// A role in which the compiler expands an attached macro.
         enum Role: String {
@@ -51,16 +49,13 @@
             let context: [String]
         }
 
-        /// A request for the plugin's protocol version, with the compiler's protocol version.
+        /// A request for the plugin's protocol version, with the compiler's version.
         case capability(version: Int?)
         case expansion(Expansion)
         /// A message that this program does not understand, with its name or a description.
         case unknown(String)
 
-        /// Reads a message.
-        ///
-        /// The result is ``unknown(_:)`` for text that is not a JSON object, and for an expansion
-        /// with missing parts.
+        /// Reads a message; the result is ``unknown(_:)`` for invalid text or missing parts.
         init(_ bytes: [UInt8]) {
             guard let node = try? JSONNode(bytes), case .object(let members) = node.content, let first = members.first
             else {

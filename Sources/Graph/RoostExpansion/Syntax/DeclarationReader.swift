@@ -1,8 +1,7 @@
 #if Macros
-    /// A reader of declarations, which reads only the parts that macros need.
+    /// A reader of the parts of declarations that macros need.
     ///
-    /// The compiler has already validated the text, so the reader only locates the parts. Members
-    /// other than variables are skipped.
+    /// The compiler has already validated the text. Members other than variables are skipped.
     struct DeclarationReader {
         private let source: SourceText
         private let bytes: [UInt8]
@@ -47,8 +46,7 @@
             source.byteOffset + (tokens.indices.contains(index) ? tokens[index].range.lowerBound : bytes.count)
         }
 
-        /// Returns the text of a range of tokens with the space between them, or nil if the range
-        /// is empty or exceeds the tokens.
+        /// Returns the text of a range of tokens; nil if the range is empty or exceeds the tokens.
         private func syntax(_ range: Range<Int>) -> SyntaxText? {
             guard !range.isEmpty, range.upperBound <= tokens.count else { return nil }
             let bytes = tokens[range.lowerBound].range.lowerBound..<tokens[range.upperBound - 1].range.upperBound
@@ -93,9 +91,8 @@
             "macro", "operator", "precedencegroup", "protocol", "struct", "subscript", "typealias", "var",
         ]
 
-        /// Returns whether a declaration can begin at an index.
-        ///
-        /// Returns true for an index after the last token.
+        /// Returns whether a declaration can begin at an index, or the index is after the last
+        /// token.
         private func beginsDeclaration(_ index: Int) -> Bool {
             guard let text = text(at: index) else { return true }
             return text == "@" || text == "#" || Self.modifiers.contains(text) || Self.introducers.contains(text)
@@ -259,7 +256,6 @@
                 isConditional: isConditional)
         }
 
-        /// Whether the member ends at the current position.
         private var isAtMemberEnd: Bool {
             guard let text = current else { return true }
             return text == ";" || text == "}" || (tokens[index].beginsLine && beginsDeclaration(index))
@@ -287,7 +283,6 @@
             return syntax(start..<index)
         }
 
-        /// The kind of the accessor block at the current position.
         private var accessorsAtPosition: VariableSyntax.Accessors {
             guard current == "{" else { return .none }
             var copy = self

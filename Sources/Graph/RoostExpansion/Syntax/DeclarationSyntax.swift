@@ -54,7 +54,6 @@
         let keyword: String
         let name: SyntaxText
         let isGeneric: Bool
-        /// The types in the inheritance clause.
         let inherited: [SyntaxText]
         let variables: [VariableSyntax]
     }

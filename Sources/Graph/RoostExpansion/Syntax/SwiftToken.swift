@@ -20,19 +20,16 @@
 
     /// A lexer that splits Swift source code into tokens, without comments and white space.
     ///
-    /// Handles nested comments, raw and multi-line strings with interpolations, regular
-    /// expressions, and names in backticks. Invalid Swift produces arbitrary tokens.
+    /// Invalid Swift produces arbitrary tokens.
     struct SwiftLexer {
         private let bytes: [UInt8]
         private var position = 0
         private var tokens: [SwiftToken] = []
         /// The previous token, which may be within an interpolation.
         private var previous: (kind: SwiftToken.Kind, range: Range<Int>)?
-        /// The nesting depth of interpolations at the position.
+        /// The nesting depth of interpolations.
         private var depth = 0
-        /// The maximum of ``depth``.
-        ///
-        /// A deeper interpolation is read as part of the string.
+        /// The maximum of ``depth``; a deeper interpolation is read as part of the string.
         private static let maximumDepth = 64
 
         static func tokens(of bytes: [UInt8]) -> [SwiftToken] {
@@ -153,8 +150,8 @@
 
         /// Skips a number of any base, with its exponent.
         ///
-        /// A point belongs to the number only if a digit follows. In `0..<5` and `1.description`,
-        /// the number ends before the point.
+        /// A point belongs to the number only if a digit follows, unlike in `0..<5` and
+        /// `1.description`.
         private mutating func takeNumber() {
             let isHexadecimal = begins("0x")
             while let byte = byte() {
@@ -200,9 +197,7 @@
             index + count <= bytes.count && bytes[index..<index + count].allSatisfy { $0 == UInt8(ascii: "#") }
         }
 
-        /// Skips a string from its opening quotes.
-        ///
-        /// The caller has skipped the opening hashes.
+        /// Skips a string from its opening quotes, after the opening hashes.
         private mutating func takeString(hashCount: Int) {
             let isMultiline = begins("\"\"\"")
             let quoteCount = isMultiline ? 3 : 1
@@ -230,7 +225,7 @@
             }
         }
 
-        /// Skips an interpolation, with its strings, from its opening to its closing parenthesis.
+        /// Skips an interpolation with its parentheses.
         private mutating func takeInterpolation() {
             var openCount = 0
             while position < bytes.count {
@@ -256,9 +251,7 @@
 
         // MARK: Regular expressions
 
-        /// Whether an expression can begin at the position.
-        ///
-        /// If so, a slash can begin a regular expression; otherwise, the slash is an operator.
+        /// Whether an expression can begin at the position, so that a slash is not an operator.
         private var mayBeginExpression: Bool {
             guard let previous else { return false }
             switch previous.kind {
@@ -270,9 +263,8 @@
             }
         }
 
-        /// Skips a regular expression that ends on the same line, and returns true.
-        ///
-        /// If no such expression begins at the slash, skips only the slash and returns false.
+        /// Skips a regular expression on one line and returns true, or skips only the slash and
+        /// returns false.
         private mutating func takeRegularExpression() -> Bool {
             let start = position
             position += 1

@@ -1,20 +1,16 @@
 internal import RoostCore
 
-/// A weak reference to the core of a child context.
-///
-/// The child keeps its parent alive, so a strong reference would form a cycle.
+/// A reference to the core of a child context, weak because the child keeps its parent alive.
 struct WeakCore {
     weak var core: GraphCore?
 }
 
 extension GraphCore {
-    /// Finds and reads this context's instances of the objects that a child changed.
+    /// Reads and returns this context's instances of the objects that a child changed.
     ///
-    /// Runs before any change is applied, because an error must leave this context unchanged.
+    /// Runs before any change is applied, because an error must leave this context unchanged. The
+    /// result omits new objects, and objects that no longer exist in this context.
     ///
-    /// - Parameter child: The core of the child.
-    /// - Returns: A dictionary from the child's changed objects to this context's instances. It
-    ///   omits new objects, and objects that no longer exist in this context.
     /// - Throws: `objectNotFound` if an object that the child changed, but did not delete, no
     ///   longer exists in this context; errors from reading.
     func prepareTaking(_ child: GraphCore) throws(StoreError) -> [ManagedObject: ManagedObject] {
@@ -41,10 +37,9 @@ extension GraphCore {
         ).with { $0.missingObjects = missing }
     }
 
-    /// Applies the changes of a child to this context, after ``prepareTaking(_:)``.
+    /// Applies a child's changes to this context, after ``prepareTaking(_:)``.
     ///
-    /// - Throws: Errors from reading and from setting values. After an error, some changes may have
-    ///   been applied.
+    /// After an error, some changes may have been applied.
     func take(_ child: GraphCore, present: [ManagedObject: ManagedObject]) throws(StoreError) {
         let objects = child.changed.filter { !$0.flags.contains(.inaccessible) }
         var own = present
@@ -81,7 +76,7 @@ extension GraphCore {
         guard let row = object.row else { return nil }
         let bytes = UnsafeRawBufferPointer(start: row, count: Int(object.byteCount))
         let known = registered(object.root, key: object.key)
-        // Reads the object if it is a fault, to find out whether it exists.
+        // Reading a fault shows whether the object exists.
         if let known { _ = known.firedRow }
         if let here = known, here.flags.isDisjoint(with: [.orphan, .inaccessible]) {
             // If the object is deleted in this context, the child's insertion restores it.
@@ -109,9 +104,8 @@ extension GraphCore {
         return here
     }
 
-    /// Adds an object to the inverse to-many relationships of its references.
-    ///
-    /// Clears references to deleted objects.
+    /// Adds an object to the to-many inverses of its references, and clears references to deleted
+    /// objects.
     private func joinOwners(_ object: ManagedObject) {
         guard let row = object.row else { return }
         for field in object.info.referenceFields {
@@ -127,13 +121,11 @@ extension GraphCore {
         }
     }
 
-    /// Returns whether an object is deleted or inaccessible in this context.
     private func isRemoved(_ entity: Int, key: Int64) -> Bool {
         guard let object = registered(table.root(entity), key: key) else { return false }
         return !object.flags.isDisjoint(with: [.deleted, .inaccessible])
     }
 
-    /// Applies the values that a child changed.
     private func takeValues(_ object: ManagedObject, here: ManagedObject) throws(StoreError) {
         guard object.state.contains(.privateRow), let row = object.row, let committed = PrivateRow.committed(row)
         else { return }
@@ -160,8 +152,7 @@ extension GraphCore {
         }
     }
 
-    /// Applies the child's additions and removals of members in relationships that are stored as
-    /// links.
+    /// Applies the child's changes of members in relationships that are stored as links.
     private func takeLinks(_ extra: Extra, here: ManagedObject) throws(StoreError) {
         for (number, state) in extra.members where state.hasDifferences {
             let relationship = model.relationships[number]
@@ -224,10 +215,7 @@ extension GraphCore {
         closeReader()
     }
 
-    /// Applies a rollback of this context to its children that merge changes automatically.
-    ///
-    /// - Parameter objects: The objects whose changes were discarded, and whether each object was
-    ///   new.
+    /// Applies a rollback of objects to the children that merge changes automatically.
     func passOnRollback(_ objects: [(id: ObjectID, wasInserted: Bool)]) {
         guard !objects.isEmpty, !isPlanted(.childMissesRollback) else { return }
         let inserted = objects.filter(\.wasInserted).map(\.id)

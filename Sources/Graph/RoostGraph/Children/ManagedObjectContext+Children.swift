@@ -16,7 +16,7 @@ extension ManagedObjectContext {
     /// try context.save()
     /// ```
     ///
-    /// - A save of the child validates the child's objects, and applies the child's changes to this
+    /// - Saving the child validates the child's objects, and applies the child's changes to this
     ///   context as one event. This context can undo the event. If both contexts changed a
     ///   property, the child's value wins. The save fails if this context has deleted an object
     ///   that the child changed and did not delete.
@@ -26,14 +26,12 @@ extension ManagedObjectContext {
     ///   the child's objects are updated when this context reports changes.
     /// - The child keeps this context alive and belongs to the same isolation.
     ///
-    /// - Parameter name: A name for the child, and for the undo steps of this context that contain
-    ///   the child's saves.
-    /// - Returns: The child.
+    /// The undo steps of this context that contain the child's saves have the name `name`.
     public func makeChild(_ name: String? = nil) -> ManagedObjectContext {
         ManagedObjectContext(childOf: self, name: name)
     }
 
-    /// The parent context, to which this context saves, or nil for a context that saves to stores.
+    /// The context to which this context saves, or nil for a context that saves to stores.
     public var parent: ManagedObjectContext? { core.parent }
 
     /// Starts or stops merging the parent's changes, depending on ``mergesChangesAutomatically``.

@@ -5,7 +5,7 @@ internal import RoostStores
 /// A context's current state, including unsaved changes, as a snapshot for its children.
 ///
 /// The snapshot is valid for one event of a child. If the parent changes during the event, the
-/// snapshot may show the changes, and the next read of a child uses a new snapshot.
+/// snapshot may show the changes, and the child's next read uses a new snapshot.
 final class ParentSnapshot: GraphProvidingSnapshot {
     private let parent: ManagedObjectContext
     /// The parent's reader, which keeps the snapshots of the stores open.
@@ -41,7 +41,9 @@ final class ParentSnapshot: GraphProvidingSnapshot {
 
     /// Throws `unsupported`, because a context reads links object by object.
     func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
-        throw StoreError(.unsupported, "A child context reads the links of '\(relationship)' object by object.")
+        throw StoreError(
+            .unsupported,
+            "A child context cannot read all links of '\(relationship)' at once. Read the links of each object.")
     }
 
     func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {

@@ -2,10 +2,9 @@ public import RoostCore
 
 /// The properties that a class of managed objects expects in its entity.
 ///
-/// Generated code has a shape for each class. A new container compares the shapes with the model,
-/// and refuses a class that does not match. The index of a property in the shape is its *slot*.
-/// Accessors without a fixed offset identify a property by its slot. A subclass lists the
-/// properties of its superclass first.
+/// A new container refuses a class whose shape does not match the model. The index of a property in
+/// the shape is its *slot*. Accessors without a fixed offset identify a property by its slot. A
+/// subclass lists the properties of its superclass first.
 ///
 /// ```swift
 /// static var shape: ClassShape {
@@ -49,12 +48,10 @@ public struct ClassShape: Sendable {
             Property(name: name, kind: .toMany(isOrdered: isOrdered))
         }
 
-        /// Returns a stored attribute, at an offset that can differ between subentities.
         package static func attribute(_ name: String, as type: AttributeType) -> Property {
             Property(name: name, kind: .attribute(type))
         }
 
-        /// Returns a to-one relationship, whose destination may have subentities.
         package static func toOne(_ name: String) -> Property { Property(name: name, kind: .toOne) }
 
         /// Returns a transient attribute.

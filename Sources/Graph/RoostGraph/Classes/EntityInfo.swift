@@ -8,7 +8,6 @@ final class EntityInfo: Sendable {
         let name: String
         /// The field of a stored attribute or a to-one relationship, or nil.
         let field: RecordLayout.Field?
-        /// The number of a relationship, or nil.
         let relationship: Int?
         let isTransient: Bool
     }
@@ -17,19 +16,15 @@ final class EntityInfo: Sendable {
     let type: ManagedObject.Type
     let slots: [Slot]
     let tail: RowAccess.TailLayout
-    /// For each byte offset, the index of the field that begins there.
-    ///
-    /// Composites are ignored. The index is −1 if no other field begins at the offset.
+    /// The index of the field that begins at each byte offset, or −1; composites are ignored.
     let fieldAtOffset: [Int32]
     /// The fields of to-one relationships, by relationship number; nil for other relationships.
     let references: [RecordLayout.Field?]
-    /// The fields of all to-one relationships.
     let referenceFields: [RecordLayout.Field]
     let referenceRanges: [Range<Int>]
-    /// The fields with the object's positions in ordered relationships, by relationship number.
+    /// The fields with the object's positions in ordered relationships.
     ///
-    /// The number is that of the object's to-one relationship, the inverse of the ordered one. The
-    /// entry is nil for any other relationship.
+    /// The index is the number of the to-one inverse; all other entries are nil.
     let places: [RecordLayout.Field?]
     /// The fields with positions in ordered relationships.
     let placeFields: [RecordLayout.Field]
@@ -41,7 +36,6 @@ final class EntityInfo: Sendable {
     let newRow: [UInt8]
     /// The transient attributes by name, with their defaults.
     let transients: [String: AttributeDescription]
-    /// The stored relationships, including inherited ones.
     var relationships: [ManagedObjectModel.Relationship] { entity.relationships }
 
     init(
@@ -98,9 +92,7 @@ final class EntityInfo: Sendable {
         return true
     }
 
-    /// Replaces keys in the references of a row.
-    ///
-    /// If `areTemporary` is true, replaces only temporary keys.
+    /// Replaces keys in the references of a row; only temporary keys if `areTemporary` is true.
     func replaceKeys(
         _ new: [ObjectPlace: Int64], in row: UnsafeMutableRawPointer, model: ManagedObjectModel,
         areTemporary: Bool = true
@@ -133,11 +125,9 @@ final class ModelClasses: Sendable {
     let model: ManagedObjectModel
     /// The information about each entity, by entity number.
     private let entities: [EntityInfo]
-    /// The same information as a table, for fast access.
+    /// ``entities`` as a table, for fast access.
     let table: EntityTable
     /// The rules of transient attributes, or nil if the model has none.
-    ///
-    /// Built from a model that contains only the transient attributes.
     let transientRules: ModelRules?
 
     /// Creates the classes of a model.

@@ -19,9 +19,7 @@ struct EntityTable: @unchecked Sendable {
 
     private let entries: UnsafeMutablePointer<Entry>
 
-    /// Creates a table of entities.
-    ///
-    /// The caller must keep the entities alive as long as the table.
+    /// Creates a table; the caller must keep the entities alive as long as the table.
     init(_ infos: [EntityInfo]) {
         entries = .allocate(capacity: max(1, infos.count))
         for (number, info) in infos.enumerated() {

@@ -3,8 +3,7 @@ public import RoostPredicates
 
 /// A class for the objects of one entity.
 ///
-/// `roost model generate` and the plugin `RoostModelPlugin` write such classes. The example uses
-/// one:
+/// `roost model generate` and the plugin `RoostModelPlugin` write such classes:
 ///
 /// ```swift
 /// let album: Album = try context.insert()
@@ -35,7 +34,7 @@ extension ManagedObjectClass {
 
 /// The ID of an object, typed by its class.
 ///
-/// The ID is `Sendable`, but the object is not. Pass IDs between contexts instead of objects.
+/// Pass IDs between contexts: unlike an object, an ID is `Sendable`.
 ///
 /// ```swift
 /// let id = album.id
@@ -53,12 +52,8 @@ public struct ManagedObjectID<Object: ManagedObject>: Hashable, Sendable {
 extension ManagedObjectID where Object: ManagedObjectClass {
     /// Creates a typed ID.
     ///
-    /// Returns nil if the ID's entity is neither the class's entity nor one of its subentities or
-    /// superentities.
-    ///
-    /// - Parameters:
-    ///   - objectID: The ID.
-    ///   - model: The model with both entities.
+    /// Returns nil if the ID's entity in `model` is neither the class's entity nor one of its
+    /// subentities or superentities.
     public init?(_ objectID: ObjectID, in model: ManagedObjectModel) {
         guard let entity = model.entity(objectID.entity), let own = model.entity(Object.entityName),
             own.includes(entity.number) || entity.includes(own.number)

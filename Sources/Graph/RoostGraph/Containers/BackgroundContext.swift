@@ -20,7 +20,6 @@ public actor BackgroundContext {
     /// The executor of the actor, which has a separate thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// Creates the actor, with a new executor if `executor` is nil.
     init(_ container: PersistentContainer, name: String?, executor: ContextExecutor? = nil) {
         self.executor = executor ?? ContextExecutor(name ?? "context")
         context = container.makeContext(name)
@@ -28,8 +27,8 @@ public actor BackgroundContext {
 
     /// Runs `body` with the context.
     ///
-    /// Before calling `body`, merges other contexts' saves if the context merges automatically.
-    /// After `body`, ends the context's event.
+    /// First merges other contexts' saves if the context merges automatically. After `body`, ends
+    /// the context's event.
     public func perform<Result, Failure: Error>(
         _ body: sending (ManagedObjectContext) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -68,9 +67,7 @@ public final class ContextExecutor: SerialExecutor {
         var isEnded = false
     }
 
-    /// The state of the executor.
-    ///
-    /// The thread keeps only this state alive, not the executor.
+    /// The state of the executor; the thread keeps the state alive, not the executor.
     private final class Queue: Sendable {
         let state = Mutex(State())
         let wake = DispatchSemaphore(value: 0)
@@ -90,15 +87,13 @@ public final class ContextExecutor: SerialExecutor {
         }
 
         /// Runs the waiting jobs on the calling thread, one after the other.
-        ///
-        /// The first job that is added afterwards starts a thread.
         func runWaitingJobs() {
             while let next = takeJob() { next.job.runSynchronously(on: next.executor.asUnownedSerialExecutor()) }
         }
 
-        /// Returns the next job, or nil if no job waits.
+        /// Returns the next job.
         ///
-        /// After this method has returned nil, the next job that is added starts a thread.
+        /// If no job waits, returns nil, and the next job that is added starts a thread.
         private func takeJob() -> (job: UnownedJob, executor: ContextExecutor)? {
             state.withLock { state in
                 state.hasThread = !state.jobs.isEmpty
@@ -113,10 +108,9 @@ public final class ContextExecutor: SerialExecutor {
 
     /// Creates an executor.
     ///
-    /// The first job that is added starts the executor's thread.
+    /// The first job that is added starts the thread.
     public init(_ name: String = "context") { (self.name, stackByteCount) = (name, 4 << 20) }
 
-    /// Creates an executor whose thread has a stack of the given size.
     package init(_ name: String, stackByteCount: Int) { (self.name, self.stackByteCount) = (name, stackByteCount) }
 
     deinit {
@@ -141,8 +135,7 @@ public final class ContextExecutor: SerialExecutor {
                 let queue = queue
                 try SystemThread.start("roost \(name)", stackByteCount: stackByteCount) { queue.run() }
             } catch {
-                // If no thread can be created, the calling thread runs this job, and the jobs that are added before it
-                // has run all jobs.
+                // If no thread can be created, the calling thread runs all waiting jobs.
                 return queue.runWaitingJobs()
             }
         }

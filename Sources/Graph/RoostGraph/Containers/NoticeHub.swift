@@ -18,7 +18,7 @@ final class NoticeHub: Sendable {
         return inbox
     }
 
-    /// Returns whether any other context collects notices.
+    /// Returns whether another context collects notices.
     func hasReceivers(except sender: Inbox) -> Bool {
         inboxes.withLock { $0.contains { $0.inbox.map { $0 !== sender && $0.isOpen } ?? false } }
     }
@@ -42,9 +42,9 @@ final class Inbox: Sendable {
 
     private let state = Mutex(State())
 
-    /// Sets whether the inbox collects notices.
+    /// Sets whether the inbox collects notices; closing discards the notices.
     ///
-    /// A context that does not merge automatically closes its inbox. Closing discards the notices.
+    /// A context that does not merge automatically closes its inbox.
     func setOpen(_ isOpen: Bool) {
         state.withLock { state in
             state.isOpen = isOpen
@@ -54,9 +54,7 @@ final class Inbox: Sendable {
 
     var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    /// Sets the closure that is called when a notice arrives in an empty inbox.
-    ///
-    /// The thread that posts the notice calls the closure.
+    /// Sets the closure that the posting thread calls when a notice arrives in an empty inbox.
     func setWakeUp(_ body: (@Sendable () -> Void)?) { state.withLock { $0.wakesUp = body } }
 
     func put(_ notice: SaveNotice) {
@@ -73,7 +71,6 @@ final class Inbox: Sendable {
 
     var hasNotices: Bool { state.withLock { !$0.notices.isEmpty } }
 
-    /// Removes and returns all notices.
     func take() -> [SaveNotice] {
         state.withLock { $0.notices.takeAll() }
     }

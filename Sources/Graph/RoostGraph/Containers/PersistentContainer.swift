@@ -22,12 +22,11 @@ public final class PersistentContainer: Sendable {
     /// - Parameters:
     ///   - stores: The stores, all with compatible models. Each store has the hierarchies of the
     ///     configuration at the same index in `configurations`.
-    ///   - model: The program's model, which has the validation rules, or nil to use the first
-    ///     store's model.
+    ///   - model: The program's model, with the validation rules; nil for the first store's model.
     ///   - types: The classes of the entities. An entity without a class uses the class of its
     ///     nearest superentity that has one, or ``ManagedObject``.
-    ///   - configurations: The names of the model's configurations, one for each store. A single
-    ///     store needs none.
+    ///   - configurations: The model's configurations, one for each store; a single store needs
+    ///     none.
     /// - Throws: `invalidModel` if a class does not match its entity, if a hierarchy is in no store
     ///   or in two, or if a relationship connects two stores; `invalidRequest` if `stores` is
     ///   empty, if a configuration is unknown, or if the number of configurations for several
@@ -209,7 +208,6 @@ public final class PersistentContainer: Sendable {
         try base.storeSet.stores[try storeIndex(for: request)].execute(request)
     }
 
-    /// Returns the position of the store with the objects that a request deletes.
     private func storeIndex(for request: BatchDeleteRequest) throws(StoreError) -> Int {
         let ids: [ObjectID]
         switch request.selection {
@@ -267,22 +265,21 @@ public final class PersistentContainer: Sendable {
 
 /// The state that a container and its contexts share.
 ///
-/// Contexts refer to this state instead of the container. The container keeps the view context
-/// alive, so a reference from a context to the container could form a cycle.
+/// The container keeps the view context alive. A reference from a context to the container could
+/// form a cycle, so contexts refer to this state.
 final class ContainerBase: Sendable {
     let classes: ModelClasses
     let storeSet: StoreSet
     let hub = NoticeHub()
     let executors = ExecutorPool()
-    /// The subscriptions to commits of other writers, which start when a context first merges
+    /// The subscriptions to other writers' commits, which start when a context first merges
     /// automatically.
     private let subscriptions = Mutex<[CommitSubscription]>([])
 
     /// The identifier of the container as the origin of commits.
     var origin: ObjectIdentifier { ObjectIdentifier(self) }
 
-    /// Subscribes to commits that no context of the container made, and passes their notices to the
-    /// contexts.
+    /// Subscribes to the commits that no context of the container made.
     func follow() throws(StoreError) {
         let hub = hub
         try subscriptions.withLock { (subscriptions) throws(StoreError) in

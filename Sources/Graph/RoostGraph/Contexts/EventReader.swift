@@ -5,7 +5,7 @@ internal import RoostStores
 /// The stores of a container, and the store of each entity hierarchy.
 final class StoreSet: Sendable {
     let stores: [Store]
-    /// The index of the store with the entity's hierarchy, by entity number.
+    /// The index of each entity's store, by entity number.
     let storeOfEntity: [Int]
 
     init(_ stores: [Store], storeOfEntity: [Int]) {
@@ -15,9 +15,7 @@ final class StoreSet: Sendable {
     func store(ofEntity number: Int) -> Store { stores[storeOfEntity[number]] }
 }
 
-/// A reader for one event of a context.
-///
-/// It uses one snapshot of each store, so that all reads of the event are consistent.
+/// A reader for one event, with one snapshot of each store so that all reads are consistent.
 final class EventReader {
     private let stores: StoreSet
     /// The parent from which a child reads, or nil to read from the stores.
@@ -57,7 +55,6 @@ final class EventReader {
         return fresh
     }
 
-    /// Opens the snapshots of all stores, one directly after the other.
     func openAll() throws(StoreError) {
         for position in snapshots.indices { _ = try snapshot(ofStore: position) }
     }

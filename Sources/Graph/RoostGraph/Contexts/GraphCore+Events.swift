@@ -2,10 +2,7 @@ internal import RoostCore
 internal import RoostStores
 
 extension GraphCore {
-    /// Stops the program if the context is used outside of its isolation, and if checks are active.
-    ///
-    /// For clients in language mode 6, the compiler proves that a context stays in its isolation;
-    /// see ``IsolationCheck``.
+    /// Stops the program if checks are active and the context is used outside of its isolation.
     @inline(__always)
     func checkIsolation() {
         if let isolation { isolation.check(context?.name) }
@@ -13,9 +10,7 @@ extension GraphCore {
 
     // MARK: Keys
 
-    /// Returns the key of a new object.
-    ///
-    /// If the store cannot reserve a key, returns a negative, temporary key.
+    /// Returns a key for a new object: a negative, temporary key if the store cannot reserve one.
     func newKey(_ entity: ManagedObjectModel.Entity) -> Int64 {
         if let parent { return parent.core.newKey(entity) }
         if var block = reservedKeys[entity.root], block.next < block.end {
@@ -29,7 +24,7 @@ extension GraphCore {
             reservedKeys[entity.root] = (range.lowerBound + 1, range.upperBound, size)
             return range.lowerBound
         } catch {
-            // The save tries again to reserve a key, and throws an error if this fails again.
+            // The save tries again, and throws if the reservation fails again.
             defer { nextTemporaryKey -= 1 }
             return nextTemporaryKey
         }
@@ -43,7 +38,6 @@ extension GraphCore {
             count, for: model.entities[entity.root].name)
     }
 
-    /// Replaces the temporary keys of new objects with keys from the store.
     func replaceTemporaryKeys() throws(StoreError) {
         let temporary = changed.filterUncounted { $0.key < 0 && !$0.flags.contains(.deleted) }
         guard !temporary.isEmpty else { return }
@@ -108,8 +102,6 @@ extension GraphCore {
 
     // MARK: Ending events
 
-    /// Ends the event: completes its undo step, clears the list of objects that changed in the
-    /// event, and closes the event's reader.
     func endEvent() {
         undoStack?.closeEvent()
         // Deallocating an object can run code of the program, so the list is replaced first and
@@ -208,9 +200,7 @@ extension GraphCore {
         return [key]
     }
 
-    /// Removes a deleted object from the other side of a relationship.
-    ///
-    /// The deleted object's own side does not change.
+    /// Removes a deleted object from the inverse relationship of `member`.
     func disconnect(
         _ object: ManagedObject, from member: ManagedObject, relationship: ManagedObjectModel.Relationship
     ) {
@@ -292,7 +282,7 @@ extension GraphCore {
 
     // MARK: Discarding
 
-    /// Discards the changes of an object that was saved before, without reading.
+    /// Discards the changes of a previously saved object, without reading.
     func discardChanges(of object: ManagedObject) {
         results?.noteDiscarded(object)
         if object.state.contains(.privateRow), let row = object.row {
@@ -325,7 +315,6 @@ extension GraphCore {
         undeleted.removeAll { $0 === object }
     }
 
-    /// Discards all changes and undo steps, without reading.
     func rollback() {
         if !isPlanted(.keepsUndoSteps) { undoStack?.removeAll() }
         let objects = changed

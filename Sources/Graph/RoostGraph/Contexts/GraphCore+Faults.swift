@@ -4,7 +4,7 @@ internal import RoostStores
 extension GraphCore {
     /// The maximum number of rows that are searched for objects to read together with a fault.
     private static let companyCount = 256
-    /// The number of rows in ``readAhead`` above which the next read first drops all of them.
+    /// The number of rows in ``readAhead`` above which the next read first drops all rows.
     private static let readAheadCount = 16_384
 
     /// Reads the row of a fault, perhaps together with other rows.
@@ -57,9 +57,7 @@ extension GraphCore {
         return row
     }
 
-    /// Reads the row of an object.
-    ///
-    /// If the object is missing in the store, it remains a fault.
+    /// Reads the row of an object, which remains a fault if the store lacks it.
     private func readRow(of object: ManagedObject) throws(StoreError) {
         let root = object.root
         let place = ObjectPlace(root: root, key: object.key)
@@ -77,7 +75,7 @@ extension GraphCore {
     /// Appends the keys of objects that the program probably reads after the fault.
     ///
     /// In the page of `company.row`, the rows after this row refer to these objects through
-    /// `company.field`. Skips keys whose rows were already read.
+    /// `company.field`.
     private func appendCompany(
         of company: (fault: ObjectPlace, row: UnsafeRawPointer, field: RecordLayout.Field, entity: Int),
         to keys: inout [Int64]
@@ -111,8 +109,7 @@ extension GraphCore {
 
     /// Reads rows of one hierarchy.
     ///
-    /// Faults get their rows. The rows also stay in ``readAhead`` for objects that are requested
-    /// later.
+    /// Faults get their rows. ``readAhead`` keeps the rows for objects that are requested later.
     func read(_ keys: [Int64], root: Int) throws(StoreError) {
         // A parent can resolve temporary keys of its new objects.
         let stored = parent == nil ? keys.filter { $0 > 0 } : keys
@@ -129,8 +126,7 @@ extension GraphCore {
             let place = ObjectPlace(root: root, key: record.key)
             guard object != nil || readAhead[place] == nil else { return }
             let row = UnsafeRawPointer(fetchedRows.copy(base, byteCount: record.bytes.count))
-            // Keep the row, because a loop over references may release each object and request it
-            // again.
+            // Keep the row, because a loop may release each object and request it again.
             if let old = readAhead.updateValue((row, record.bytes.count), forKey: place) { RowPage.release(old.row) }
             guard let object else { return }
             RowPage.retain(row)
@@ -143,7 +139,7 @@ extension GraphCore {
     private func put(_ row: UnsafeRawPointer, byteCount: Int, in object: ManagedObject) {
         object.row = row
         object.byteCount = UInt32(truncatingIfNeeded: byteCount)
-        // A fault may have been created with a superentity of its actual entity, which only the row contains.
+        // A fault may have a superentity until its row is read.
         object.entityNumber = UInt16(truncatingIfNeeded: Self.entityNumber(of: row))
     }
 

@@ -4,9 +4,7 @@ internal import RoostCore
 // sides of each relationship must stay consistent.
 
 extension GraphCore {
-    /// Resets an object's changed references to their committed destinations.
-    ///
-    /// Skips relationships without an inverse. Updates the inverses of the reset references.
+    /// Resets changed references that have inverses to their committed destinations.
     ///
     /// - Returns: The references that delete rules had cleared. After the refresh, the caller must
     ///   clear them again.
@@ -36,7 +34,7 @@ extension GraphCore {
         return deleted
     }
 
-    /// Records the members that an object gained or lost through the changes of other objects.
+    /// Records the members that an object gained or lost by changes of other objects.
     func restoreMembers(of object: ManagedObject) {
         guard !isPlanted(.refreshForgetsMembers) else { return }
         let others = changed.filter { $0 !== object && !$0.flags.contains(.inaccessible) }
@@ -53,8 +51,7 @@ extension GraphCore {
         }
     }
 
-    /// Returns true if changes of `member` add it to the relationship of `owner`, false if changes
-    /// remove it, and otherwise nil.
+    /// Returns true if changes of `member` add it to `owner`, false if they remove it, or else nil.
     private func differenceOfMember(
         _ member: ManagedObject, in owner: ManagedObject, relationship: ManagedObjectModel.Relationship,
         inverse: Int

@@ -4,8 +4,7 @@ internal import RoostStores
 
 /// The implementation of a context: its objects, their rows and their changes.
 ///
-/// Objects refer to the core. The core's registry does not keep objects alive, but its lists of
-/// changes do.
+/// The registry does not keep objects alive, but the lists of changes do.
 @usableFromInline
 final class GraphCore {
     let classes: ModelClasses
@@ -30,39 +29,31 @@ final class GraphCore {
     var undeleted: [ManagedObject] = []
     /// Whether delete rules were applied since the context last had no changes.
     var hasPropagatedDeletes = false
-    /// The first error of a call that cannot throw, until a later call throws it.
     private(set) var latched: StoreError?
-    /// The reader of the current event.
     @exclusivity(unchecked) private(set) var reader: EventReader?
-    /// The reader of the pinned state, or nil.
-    ///
-    /// If set, all reads use it.
+    /// The reader for all reads while the context is pinned.
     @exclusivity(unchecked) var pinned: EventReader?
     @exclusivity(unchecked) var isTracking = true
     var deletesInaccessibleFaults = true
     /// Called at an event's first change, and when ``reader`` is opened before that change.
     @exclusivity(unchecked) var onEventStart: (() -> Void)?
-    /// The check that the context is used only in its isolation, or nil if checks are inactive.
+    /// The isolation check, or nil if checks are inactive.
     @exclusivity(unchecked) var isolation: IsolationCheck?
-    /// The reserved keys that are not used yet, by root entity.
+    /// The unused reserved keys, by root entity.
     var reservedKeys: [Int: (next: Int64, end: Int64, size: Int)] = [:]
     var nextTemporaryKey: Int64 = -1
 
-    /// The undo steps, or nil if the context has no undo.
     @exclusivity(unchecked) var undoStack: UndoStack?
     /// The state at the beginning of the event, or nil if undo is not recording.
     @exclusivity(unchecked) var undoRecord: UndoRecord?
-    /// The number of undo records that all undo stacks of the context have created so far.
+    /// The number of undo records that all undo stacks have created.
     var undoRecordCount = 0
-    /// The observation of the context's objects, or nil if they cannot be observed.
     @exclusivity(unchecked) var observation: ObjectObservation? {
         didSet { newState = observation == nil ? [] : .observed }
     }
-    /// The tracker of changed objects for results that follow changes, or nil without such results.
+    /// The tracker for results that follow changes, or nil without such results.
     @exclusivity(unchecked) var results: ResultsTracker?
-    /// The initial state of a new object.
     @exclusivity(unchecked) private(set) var newState: ManagedObject.State = []
-    /// The parent of the context, or nil for a context that saves to stores.
     var parent: ManagedObjectContext?
     @exclusivity(unchecked) var children: [WeakCore] = []
     var commitCount = 0
@@ -94,9 +85,8 @@ final class GraphCore {
     /// The former core of this core's objects, which have left their context.
     private weak var former: GraphCore?
     private weak var knownOrphanage: GraphCore?
-    /// The information that the current save has collected about its objects.
     var survey = SaveSurvey()
-    /// The rows that were read for the resolution of conflicts in progress, or nil.
+    /// The rows that the current resolution of conflicts has read, or nil.
     var currentRows: CurrentRows?
     /// The last stored position in each ordered relationship in which the save assigns positions.
     var expectedPlaces: [ChangeSet.LastPlace] = []
@@ -120,13 +110,12 @@ final class GraphCore {
 
     /// Stores the first error of a call that cannot throw, until ``throwLatched()`` throws it.
     ///
-    /// An error of an object that has left its context is stored in the former context.
+    /// For an object that has left its context, the former context stores the error.
     func latch(_ error: StoreError) {
         if let former { return former.latch(error) }
         if latched == nil { latched = error }
     }
 
-    /// Throws the stored error, if any.
     func throwLatched() throws(StoreError) {
         guard let error = latched else { return }
         latched = nil
@@ -159,13 +148,9 @@ final class GraphCore {
         return fresh
     }
 
-    /// Whether the event has a reader of its own, which a pinned context does not need.
     var isReading: Bool { reader != nil }
 
-    /// Closes the reader of the current event.
-    ///
-    /// Unless the context is pinned, the next read uses the newest state. Children close their
-    /// readers too.
+    /// Closes the event's reader, so that an unpinned context next reads the newest state.
     func closeReader() {
         reader = nil
         dropReadAhead()
@@ -173,11 +158,9 @@ final class GraphCore {
         forEachChild { $0.closeReader() }
     }
 
-    /// Moves the rows of nearly empty pages to other pages.
+    /// Moves the rows of nearly empty pages, so that few objects do not keep many pages alive.
     ///
-    /// Otherwise a few objects would keep the memory of a large result alive. To limit the cost,
-    /// this method does nothing until a context of *n* objects has fetched more than 8192 + 4*n*
-    /// rows.
+    /// To limit the cost, this method acts only after many rows were fetched.
     func emptySparsePages() {
         guard fetchedRowCount > 4 * registry.count + 8_192 else { return }
         fetchedRowCount = 0
@@ -209,7 +192,7 @@ final class GraphCore {
 
     /// Returns the registered object with a key, or a new fault.
     ///
-    /// `entity` is the number of the object's entity, or of a superentity if the entity is unknown.
+    /// `entity` may be the number of a superentity.
     func object(_ entity: Int, key: Int64) -> ManagedObject {
         let root = table.root(entity)
         return registry.find(root, key: key) ?? makeObject(entity, root: root, key: key)
@@ -223,7 +206,6 @@ final class GraphCore {
         return object
     }
 
-    /// Removes an object from the registry and from observation.
     @inline(__always)
     func forget(_ object: ManagedObject) {
         registry.remove(object, root: table.root(Int(object.entityNumber)))
@@ -241,7 +223,7 @@ final class GraphCore {
         return fresh
     }
 
-    /// Moves an object from the context to the core of objects that have left it.
+    /// Moves an object to the core of objects that have left the context.
     ///
     /// The row stays readable. The caller removes the object from the registry.
     func orphan(_ object: ManagedObject, orphanage: GraphCore) {
@@ -263,7 +245,6 @@ final class GraphCore {
         makeOrphan(entity, key: key, type: table.type(entity))
     }
 
-    /// Returns a new object of the given class, in no context and without values.
     func makeOrphan<Object: ManagedObject>(_ entity: Int, key: Int64, type: Object.Type) -> Object {
         let orphanage = stores == nil ? self : orphanage
         let object = type.init(
@@ -274,7 +255,6 @@ final class GraphCore {
         return object
     }
 
-    /// Removes all objects from the context.
     func orphanAll() {
         undoRecord = nil
         undoStack?.removeAll()
@@ -294,7 +274,6 @@ final class GraphCore {
         beginRefresh()
     }
 
-    /// Removes one object from the context.
     func expel(_ object: ManagedObject) {
         results?.note(object)
         observation?.noteAll(object)
@@ -306,8 +285,7 @@ final class GraphCore {
 
     /// Prepares an object for a change of its row.
     ///
-    /// - Returns: Whether the object now has a private row. False if the object has left its
-    ///   context or cannot be read.
+    /// - Returns: False if the object has left its context or cannot be read.
     @inline(never)
     func touch(_ object: ManagedObject) -> Bool {
         guard !object.flags.contains(.orphan) else { return false }
@@ -330,8 +308,7 @@ final class GraphCore {
         } else if isTracking, !object.state.contains(.touched) {
             if let undoRecord { noteRow(of: object, in: undoRecord) }
             if !object.flags.contains(.inserted) {
-                // Save the values at the beginning of the event, for
-                // `changedValuesForCurrentEvent`.
+                // Keep the event's first values for `changedValuesForCurrentEvent`.
                 let copy = privateRows.copy(row, byteCount: count)
                 PrivateRow.setCommitted(nil, of: copy)
                 let extra = object.requireExtra()
@@ -343,9 +320,7 @@ final class GraphCore {
         return true
     }
 
-    /// Replaces an object's row with a private copy, if the row is being saved.
-    ///
-    /// Later changes of the object then do not affect the save.
+    /// Replaces a row being saved with a private copy, so that the save ignores later changes.
     private func leaveFlight(_ object: ManagedObject) {
         guard let row = object.row, row == object.extra?.rowInFlight else { return }
         let copy = privateRows.copy(row, byteCount: Int(object.byteCount))
@@ -356,7 +331,6 @@ final class GraphCore {
         object.row = UnsafeRawPointer(copy)
     }
 
-    /// Records the row of a changed object, for undo.
     private func noteRow(of object: ManagedObject, in record: UndoRecord) {
         guard let row = object.row else { return }
         let copy = privateRows.copy(row, byteCount: Int(object.byteCount))
@@ -364,12 +338,11 @@ final class GraphCore {
         record.note(copy, of: object, isPrivate: true)
     }
 
-    /// Records that an object changed in this event, and records its previous state for undo.
+    /// Records an object's change in this event, and the object's previous state for undo.
     func note(_ object: ManagedObject) {
         guard isTracking else { return }
         if let undoRecord, !object.state.contains(.touched), !object.flags.contains(.orphan) {
-            // After this call, setters of the object write directly into a private row, without recording the previous
-            // value.
+            // After this call, setters write directly into a private row and do not record the previous value.
             if object.state.contains(.privateRow) {
                 noteRow(of: object, in: undoRecord)
             } else {
@@ -379,7 +352,6 @@ final class GraphCore {
         noteChange(object)
     }
 
-    /// Records that an object changed in this event.
     func noteChange(_ object: ManagedObject) {
         guard !object.flags.contains(.orphan) else { return }
         if !object.flags.contains(.changed) {
@@ -395,7 +367,6 @@ final class GraphCore {
         touched.append(object)
     }
 
-    /// Replaces the bytes of a field of variable length.
     func replaceTail(
         of object: ManagedObject, row: UnsafeRawPointer, field: Int, offset: Int,
         with bytes: UnsafeRawBufferPointer?
@@ -443,7 +414,6 @@ final class GraphCore {
 }
 
 extension ManagedObject {
-    /// Releases the row and, for a private row, the committed row.
     final func releaseRow() {
         guard let row else { return }
         if state.contains(.privateRow) {
@@ -454,7 +424,7 @@ extension ManagedObject {
         self.row = nil
     }
 
-    /// Releases the row, and stores another row, which is not private.
+    /// Releases the row, and stores a row that is not private.
     final func replaceRow(by new: UnsafeRawPointer) {
         let old = row
         let committed = state.contains(.privateRow) ? old.flatMap { PrivateRow.committed($0) } : nil

@@ -3,14 +3,12 @@ internal import RoostSystem
 
 /// A check that stops a program if it uses a context outside of its isolation.
 ///
-/// For clients in language mode 6, the compiler proves that contexts stay in their isolation. This
-/// check finds mistakes at run time in other clients, and in wrappers that disable the compiler's
-/// check. It is active in debug builds of Roost, and in release builds with the environment
-/// variable `ROOST_CHECK_ISOLATION=1`.
+/// For clients in language mode 6, the compiler proves the isolation. This check finds mistakes in
+/// other clients, and in wrappers that disable the compiler's check. It is active in debug builds
+/// of Roost, and in release builds with the environment variable `ROOST_CHECK_ISOLATION=1`.
 ///
-/// The check covers the view context, background contexts and the contexts of attached actors. It
-/// covers fetches, inserts, deletes, saves, merges, the first change of an object and reads of
-/// faults, but no other access to properties.
+/// The check covers fetches, inserts, deletes, saves, merges, the first change of an object and
+/// reads of faults, but no other access to properties.
 struct IsolationCheck {
     static let isActive: Bool = {
         #if DEBUG
@@ -21,10 +19,7 @@ struct IsolationCheck {
     }()
 
     private enum Owner {
-        /// The main actor.
-        ///
-        /// Threads are not compared, because on some platforms jobs of the main actor do not run on
-        /// the main thread.
+        /// The main actor, whose jobs on some platforms do not run on the main thread.
         case mainActor
         /// A thread, and its name for the error message.
         case thread(pthread_t, name: String)
@@ -34,10 +29,8 @@ struct IsolationCheck {
 
     private init(owner: Owner) { self.owner = owner }
 
-    /// A check that only the main actor uses the context.
     static var mainActor: IsolationCheck { IsolationCheck(owner: .mainActor) }
 
-    /// Returns a check that only the current thread uses the context.
     static func currentThread(_ name: String) -> IsolationCheck {
         IsolationCheck(owner: .thread(pthread_self(), name: name))
     }

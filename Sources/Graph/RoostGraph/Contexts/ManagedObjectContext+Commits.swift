@@ -5,13 +5,11 @@ extension ManagedObjectContext {
     /// The commits from now on: the context's own saves, and saves that it merges automatically.
     ///
     /// A commit appears after the context's objects have been updated. The sequence is `Sendable`,
-    /// so another task can read it and use the IDs.
+    /// so another task can read it.
     public var changes: SaveNotices { SaveNotices(commits.makeSource()) }
 }
 
-/// The sequences to which a context adds its commits.
-///
-/// Each sequence is kept alive only by the program that reads it.
+/// The sequences to which a context adds its commits, kept alive only by their readers.
 final class CommitSequences {
     private struct Weak {
         weak var source: NoticeSource?

@@ -4,16 +4,15 @@ internal import RoostStores
 extension ManagedObjectContext {
     /// Applies the changes of another context's save.
     ///
-    /// Objects without changes get the new values. Objects with changes get the new values except
-    /// for the properties that this context changed. Objects that the save deleted count as
-    /// deleted, unless this context changed them. Relationships show their new members.
+    /// Objects get the new values, except for properties that this context changed. Objects that
+    /// the save deleted count as deleted, unless this context changed them. Relationships show
+    /// their new members.
     ///
     /// - Throws: Errors from reading, and from combining changes.
     public func mergeChanges(_ notice: SaveNotice) throws(StoreError) {
         try mergeChanges(inserted: notice.inserted, updated: notice.updated, deleted: notice.deleted)
     }
 
-    /// Records objects that another context changed, for results that follow changes.
     private func noteForResults(_ ids: [ObjectID], deleted: [ObjectID]) {
         guard let results = core.results, !isPlanted(.overlooksMerged) else { return }
         func place(_ id: ObjectID) -> ObjectPlace? {
@@ -34,9 +33,7 @@ extension ManagedObjectContext {
         core.updateResults()
     }
 
-    /// Merges changes without `reportChanges()` and `updateResults()`.
-    ///
-    /// The caller calls these methods once for several merges.
+    /// Merges changes, after which the caller must call `reportChanges()` and `updateResults()`.
     func takeOverChanges(
         inserted: [ObjectID], updated: [ObjectID], deleted: [ObjectID]
     ) throws(StoreError) {
@@ -68,8 +65,7 @@ extension ManagedObjectContext {
             guard let object = registeredObject(for: id), !object.flags.contains(.inserted) else { continue }
             stale.append(object)
         }
-        // An object may have been inserted again since the deletion, for example by this context.
-        // Such an object is not deleted.
+        // An object that was inserted again since the deletion is not deleted.
         let named = deleted.compactMap { registeredObject(for: $0) }.filter { !$0.flags.contains(.inserted) }
         let present = try core.storedObjects(among: named)
         stale += named.filter { present.contains($0) }
@@ -100,7 +96,7 @@ extension ManagedObjectContext {
 
     /// Records that the context has merged the commits between two generations of a store.
     ///
-    /// If another writer has also committed, the store's generation differs from the recorded
+    /// If another writer has also committed, the recorded generation differs from the store's
     /// generation, so the next merge finds that commit.
     func noteGeneration(at position: Int, from previous: Generation, to next: Generation) {
         guard let seen = seenGenerations[position] else { return }
@@ -114,8 +110,7 @@ extension ManagedObjectContext {
 
     /// Merges commits with a missing or incomplete notice, for example other processes' commits.
     ///
-    /// The changed objects are unknown, so all objects except faults and new objects are read
-    /// again.
+    /// Reads all objects again, because the changed objects are unknown.
     func mergeForeignCommits() throws(StoreError) {
         let generations = try currentGenerations()
         guard generations != seenGenerations, !isPlanted(.ignoresForeignCommits) else { return }
@@ -147,9 +142,7 @@ extension ManagedObjectContext {
 }
 
 extension GraphCore {
-    /// Discards the members that were read from the store, for all to-many relationships.
-    ///
-    /// Keeps the pending differences.
+    /// Discards the members that were read from the store, but keeps pending differences.
     func forgetBases() {
         for object in registry.all() { forgetBases(of: object) }
     }
@@ -162,15 +155,13 @@ extension GraphCore {
 
     /// Records that another context deleted an object that this context changed.
     ///
-    /// The object becomes inaccessible when the object's changes are discarded.
+    /// The object becomes inaccessible when its changes are discarded.
     func noteDeletedElsewhere(_ object: ManagedObject) {
         guard !object.flags.contains(.inserted) else { return }
         deletedElsewhere.insert(ObjectPlace(root: object.root, key: object.key))
     }
 
-    /// Removes the given objects from the to-many relationships of changed objects.
-    ///
-    /// Called after another context has deleted the given objects.
+    /// Removes the given objects, which another context deleted, from to-many relationships.
     func forgetReferences(to gone: [ManagedObject]) {
         guard !gone.isEmpty else { return }
         for relationship in model.relationships where relationship.isToMany {
@@ -201,14 +192,10 @@ extension GraphCore {
         return found
     }
 
-    /// Discards the changes of an object that another context deleted, if none of these changes
-    /// still has an effect.
+    /// Discards the changes of an object that another context deleted, if they have no effect.
     ///
-    /// The following changes have no effect:
-    /// - The removal of members from the object's to-many relationships.
-    /// - New positions of the object in lists of other objects, which a failed save may have
-    ///   assigned.
-    /// - The assignment of a former value to a property.
+    /// Removed members, list positions from a failed save and values that equal the committed
+    /// values have no effect.
     func forgetRemovals(of object: ManagedObject) {
         guard object.flags.contains(.changed),
             object.flags.isDisjoint(with: [.deleted, .inserted, .inFlight, .detectsConflicts]),
@@ -229,22 +216,18 @@ extension GraphCore {
         }
     }
 
-    /// Reads the current rows of objects.
+    /// Reads the current rows of objects, which keep their changes.
     ///
-    /// Objects keep their changes. Faults and objects that are being saved are skipped.
+    /// Skips faults and objects that are being saved.
     ///
-    /// - Parameter objects: Objects of the context.
-    /// - Returns: The objects whose stored rows have changed, and objects without changes in this
-    ///   context whose stored rows are missing.
-    /// - Throws: Errors from reading.
+    /// - Returns: The objects whose stored rows have changed, and unchanged objects whose stored
+    ///   rows are missing.
     @discardableResult
     func reread(_ objects: [ManagedObject]) throws(StoreError) -> [ManagedObject] {
         try perform([.read(objects, isReported: true)])
     }
 
-    /// Reports to undo that an object's committed row was replaced.
-    ///
-    /// Releases the former row.
+    /// Reports a replaced committed row to undo, and releases the former row.
     func noteForeignRow(of object: ManagedObject, former: UnsafeRawPointer?) {
         guard let former else { return }
         if let row = object.committedRow, row != former { undoStack?.rebase(object, from: former, to: row) }
@@ -265,8 +248,7 @@ extension GraphCore {
         if isMissing { observation?.note(object, property: .deletion) }
         forgetBases(of: object)
         if isPlanted(.reusesStaleRows) { return (false, []) }
-        // If an object was deleted and inserted again, its version is 1 again, so the content is
-        // compared, too.
+        // If an object was deleted and inserted again, its version is 1 again. So the content is compared, too.
         if !isMissing, let committed = object.committedRow, RowAccess.version(committed) == record.version,
             record.bytes.withUnsafeBytes({ bytes in
                 bytes.baseAddress.map {
@@ -287,7 +269,7 @@ extension GraphCore {
             wake(object)
             return (true, [])
         }
-        // Apply values that only the other context changed. Keep values that this context changed.
+        // Keep values that this context changed.
         let former = RecordReader(
             row: committed, byteCount: object.tail.byteCount(committed), key: object.key, model: model)
         var values: [String: Value] = [:]
@@ -305,7 +287,7 @@ extension GraphCore {
         let partners = pairPartners(of: object)
         try setContent(of: object, to: values, merging: record)
         for (field, value) in places { try object.set(value, for: field) }
-        // Replace the committed row last. If merging fails, the next save then still detects the conflict.
+        // Replace the committed row last: if merging fails, the next save still detects the conflict.
         rebase(object, on: record)
         let steps = [MergeStep.settle(object, record, former: partners, from: 0)]
         return (true, wasTouched ? steps : steps + [.forgetTouch(object)])

@@ -18,21 +18,17 @@ extension ManagedObjectContext {
 
     /// Calls `body` with each object that the next save writes.
     ///
-    /// Excludes objects whose values equal the saved values. Also excludes objects whose only
-    /// changes are in to-many relationships that the members' records store.
+    /// Excludes objects whose values equal the saved values, and objects whose only changes are in
+    /// to-many relationships that the members' records store.
     package func forEachWrittenObject(_ body: (ManagedObject) -> Void) {
         for object in core.changed where core.isWritten(object) { body(object) }
     }
 
-    /// The number of objects that the next save writes.
-    ///
-    /// See ``forEachWrittenObject(_:)``.
     package var writtenObjectCount: Int { core.changed.count { core.isWritten($0) } }
 
     /// Ends the event, and discards the values of unchanged objects.
     ///
-    /// The values are read again when needed. Use this method if other processes may have changed
-    /// the objects.
+    /// Use this method if other processes may have changed the objects.
     package func forgetUnchangedObjects() {
         processPendingChanges()
         core.beginRefresh()
@@ -42,7 +38,6 @@ extension ManagedObjectContext {
 }
 
 extension GraphCore {
-    /// Returns whether a save writes a changed object or its links.
     fileprivate func isWritten(_ object: ManagedObject) -> Bool {
         if !object.flags.isDisjoint(with: [.inserted, .deleted]) { return true }
         let hasLinks = object.extra?.members.contains { member in

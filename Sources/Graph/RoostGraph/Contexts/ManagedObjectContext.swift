@@ -17,11 +17,11 @@ internal import RoostStores
 /// try context.save()
 /// ```
 ///
-/// All reads within one event see the same state of the stores, from the first read to the end of
-/// the event. `save`, ``processPendingChanges()`` and the end of `perform` end an event. The view
-/// context and the context of an attached actor also end an event soon after its first change or
-/// read. In all other contexts, each fetch and count begins a new event. After a merge, refresh,
-/// rollback or reset, the next read uses the newest state, even within the event.
+/// All reads within one event see the same state of the stores. `save`,
+/// ``processPendingChanges()`` and the end of `perform` end an event. The view context and the
+/// context of an attached actor also end an event soon after its first change or read. In all other
+/// contexts, each fetch and count begins a new event. After a merge, refresh, rollback or reset,
+/// the next read uses the newest state, even within the event.
 public final class ManagedObjectContext {
     let core: GraphCore
     let inbox: Inbox
@@ -36,13 +36,13 @@ public final class ManagedObjectContext {
     public var mergePolicy: MergePolicy = .error
     /// Whether the context merges other contexts' saves at the end of each event.
     ///
-    /// True for the view context and contexts of attached actors; otherwise false by default.
+    /// By default, true only for the view context and contexts of attached actors.
     ///
     /// The context also merges commits of other containers and processes. The view context and
-    /// contexts of attached actors merge such a commit even while the program does not use them.
-    /// `Store.changes` documents the delay after the commit. If a notice does not list the changed
-    /// objects, all objects of the context are read again. A child merges the changes of its parent
-    /// instead, saved or not.
+    /// contexts of attached actors merge such a commit even while the program does not use them,
+    /// after the delay that `Store.changes` documents. If a notice does not list the changed
+    /// objects, the context reads all objects again. A child instead merges the saved and unsaved
+    /// changes of its parent.
     public var mergesChangesAutomatically = false {
         didSet {
             guard core.parent == nil else { return followParent() }
@@ -75,10 +75,8 @@ public final class ManagedObjectContext {
     ///
     /// Nil if the generation is unknown or if the store has no generations.
     var seenGenerations: [Generation?]
-    /// The token of this child's observation of its parent.
     var parentToken: ObservationToken?
     var observers: [(id: Int, body: (ObjectsChange) -> Void)] = []
-    /// The open sequences from which programs read the context's commits.
     let commits = CommitSequences()
     var saveObservers: [(id: Int, body: (SaveNotice) -> Void)] = []
     var nextObserver = 0
@@ -87,10 +85,8 @@ public final class ManagedObjectContext {
     var mergedInserts: [ManagedObject] = []
     /// The objects that other contexts deleted since observers were last notified.
     var invalidated: [ManagedObject] = []
-    /// The objects that were refreshed since observers were last notified.
     var refreshed: [ManagedObject] = []
     var isSaving = false
-    /// The background saves that wait for the current save.
     var saveWaiters: [CheckedContinuation<Void, Never>] = []
     /// Whether the end of the event is scheduled.
     private var isEventEnding = false
@@ -129,9 +125,7 @@ public final class ManagedObjectContext {
 
     /// Sets the home of the context: the isolation that ends its events.
     ///
-    /// - Parameters:
-    ///   - check: The check that the context is used only in its isolation.
-    ///   - endEventLater: Schedules a later call of ``endEventOfHome()`` in the home's isolation.
+    /// `endEventLater` schedules a call of ``endEventOfHome()`` in the home's isolation.
     func setHome(_ check: IsolationCheck, endEventLater: @escaping () -> Void) {
         hasHome = true
         requireIsolation(check)
@@ -142,14 +136,10 @@ public final class ManagedObjectContext {
         }
     }
 
-    /// Sets the isolation that may use the context, if checks are active and no isolation is set.
     func requireIsolation(_ check: IsolationCheck) {
         if IsolationCheck.isActive, core.isolation == nil { core.isolation = check }
     }
 
-    /// Ends the event.
-    ///
-    /// Called in the home's isolation.
     func endEventOfHome() {
         isEventEnding = false
         processPendingChanges()
@@ -167,8 +157,8 @@ public final class ManagedObjectContext {
 
     /// Inserts a new object of an entity, with the defaults of the model.
     ///
-    /// The object immediately has its final ID, unless the store cannot reserve an ID. In this
-    /// case, the save assigns the ID.
+    /// The object immediately has its final ID. If the store cannot reserve an ID, the save assigns
+    /// the ID.
     ///
     /// - Throws: `unknownEntity`; `invalidRequest` for an abstract entity.
     public func insert(_ entity: EntityName) throws(StoreError) -> ManagedObject {
@@ -220,9 +210,9 @@ public final class ManagedObjectContext {
 
     /// Returns the object for an ID: the registered object, or a new fault.
     ///
-    /// Reads only if the ID's entity has subentities, because the object's class then depends on
-    /// its actual entity. If the ID's entity is unknown or the read fails, the result is an object
-    /// that is in no context. The next save, fetch or count then throws an error.
+    /// Reads only if the ID's entity has subentities. If the ID's entity is unknown or the read
+    /// fails, the result is an object without a context, and the next save, fetch or count throws
+    /// an error.
     public func object(with id: ObjectID) -> ManagedObject {
         let found = core.latching { () throws(StoreError) in try requireObject(id) }
         return found ?? core.makeOrphan(model.entity(id.entity)?.number ?? 0, key: id.key)
@@ -328,7 +318,6 @@ public final class ManagedObjectContext {
         core.updateResults()
     }
 
-    /// Merges waiting saves of other contexts and updates results, before an event.
     func beginEvent() {
         mergeInbox()
         core.updateResults()
@@ -357,9 +346,7 @@ public final class ManagedObjectContext {
     /// Runs `body` without tracking its changes.
     ///
     /// The changes do not update inverses, send no notices, and do not make a save write the
-    /// changed objects.
-    ///
-    /// Use this method for derived state in `awakeFromFetch` and `willSave`.
+    /// changed objects. Use this method for derived state in `awakeFromFetch` and `willSave`.
     public func withoutTracking<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -375,7 +362,7 @@ public final class ManagedObjectContext {
     public func rollback() {
         core.clearLatched()
         let objects = core.changed
-        // The flags that mark inserted objects are read first, because the rollback clears them.
+        // Read the flags first, because the rollback clears them.
         let children = core.children.isEmpty ? [] : objects.map { ($0.objectID, $0.flags.contains(.inserted)) }
         core.rollback()
         core.awake(objects, from: .rollback)
@@ -400,8 +387,8 @@ public final class ManagedObjectContext {
     /// Discards an object's changes and turns the object into a fault, or keeps the changes and
     /// reads the object's current row.
     ///
-    /// Does nothing for a new object. The changes of other objects remain, even if they add or
-    /// remove members of a to-many relationship of `object`.
+    /// Does nothing for a new object. Changes of other objects remain, even to members of the
+    /// object's relationships.
     ///
     /// - Parameters:
     ///   - object: An object of the context.
@@ -426,7 +413,7 @@ public final class ManagedObjectContext {
             }
             return
         }
-        // `reread` skips faults, but a fault may have members from an earlier read. Discard them here.
+        // `reread` skips faults, but a fault may have members from an earlier read.
         core.forgetBases(of: object)
         try core.withoutUndo { () throws(StoreError) in _ = try core.reread([object]) }
         core.awake([object], from: .refresh)
@@ -441,7 +428,7 @@ public final class ManagedObjectContext {
             core.reportChanges()
             core.updateResults()
         }
-        // Faults may have members from an earlier read. Discard them, too.
+        // Faults may have members from an earlier read.
         core.forgetBases()
         for object in core.registry.all() where !object.flags.contains(.changed) {
             core.turnIntoFault(object)

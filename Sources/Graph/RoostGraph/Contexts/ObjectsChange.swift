@@ -2,7 +2,7 @@ public import RoostCore
 
 /// The objects that one event of a context changed.
 public struct ObjectsChange {
-    /// The objects that were inserted in the event, by this or another context.
+    /// The objects that this or another context inserted in the event.
     public let inserted: [ManagedObject]
     /// The objects that this context changed in the event, without inserted and deleted objects.
     public let updated: [ManagedObject]
@@ -46,8 +46,7 @@ extension ManagedObjectContext {
     }
 
     func notifyObservers() {
-        // An observer can end the event itself. The nested call must not report the same changes
-        // again.
+        // An observer can end the event. The nested call must not report the same changes again.
         let isNested = isNotifying
         let start = isNested ? min(core.notifiedCount, core.touched.count) : 0
         guard start < core.touched.count || !refreshed.isEmpty || !invalidated.isEmpty || !mergedInserts.isEmpty

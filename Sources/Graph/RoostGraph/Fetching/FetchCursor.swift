@@ -3,12 +3,11 @@ internal import RoostStores
 
 /// A cursor over the records of a fetch.
 ///
-/// Between two batches, the program can use the context: end the event, save, merge or refresh. So
-/// the cursor keeps the snapshots of its event open. After a save, merge or refresh, the cursor
-/// replaces outdated records in later batches.
+/// Between two batches, the program can end the event, save, merge or refresh. So the cursor keeps
+/// its snapshots open, and replaces outdated records in later batches.
 final class FetchCursor: RecordCursor {
     private let base: any RecordCursor
-    /// The reader of the event, retained because its deallocation closes the snapshots.
+    /// The event's reader, retained because its deallocation closes the snapshots.
     private let reader: EventReader
     private let core: GraphCore
     private let updateCount: Int
@@ -23,10 +22,7 @@ final class FetchCursor: RecordCursor {
         return true
     }
 
-    /// Replaces the records with current ones, and removes the records of deleted objects.
-    ///
-    /// Keeps the records of objects with unsaved changes, because such objects keep their own
-    /// values.
+    /// Replaces the records of unchanged objects with current ones, and removes deleted objects.
     private func update(_ batch: inout RecordBatch) throws(StoreError) {
         guard !batch.isEmpty else { return }
         let root = core.model.entities[batch.entityNumber(at: 0)].root
@@ -55,12 +51,9 @@ final class FetchCursor: RecordCursor {
 }
 
 extension GraphCore {
-    /// A number that grows with each save, merge and refresh.
-    ///
-    /// If the number has grown since a row was read, the row may be outdated.
+    /// A number that grows with each save, merge and refresh, because rows may then be outdated.
     var updateCount: Int { commitCount + refreshCount }
 
-    /// Closes the reader of the current event before a merge, a refresh or a reset.
     func beginRefresh() {
         refreshCount += 1
         closeReader()

@@ -5,17 +5,15 @@ internal import RoostStores
 extension ManagedObjectContext {
     /// Returns the objects of a request, with unsaved changes applied.
     ///
-    /// Objects that are already in the context keep their values. Without sort descriptors, objects
-    /// are in the order of their IDs' keys. The same applies to objects with equal sort values.
+    /// Objects that are already in the context keep their values. Without sort descriptors, or with
+    /// equal sort values, objects are in the order of their IDs' keys.
     ///
     /// - Throws: The context's ``pendingError``; `unknownEntity`, `unknownProperty`,
     ///   `invalidRequest`; errors from reading.
-    /// - Complexity: The complexity of the store's fetch if no unsaved change can affect the
-    ///   request. Otherwise, the context also matches each changed object of the entity with the
-    ///   request. If the predicate or order follows relationships to an entity with unsaved
-    ///   changes, the context also matches each object that refers to a changed object. If many
-    ///   objects refer to changed objects, or if a relationship has no inverse, the context matches
-    ///   all objects of the entity.
+    /// - Complexity: The complexity of the store's fetch. The context also matches each changed
+    ///   object of the entity with the request. If the request follows relationships to an entity
+    ///   with unsaved changes, it also matches each object that refers to a changed object. If many
+    ///   objects do, or such a relationship has no inverse, it matches all objects of the entity.
     public func fetch(_ request: FetchRequest) throws(StoreError) -> [ManagedObject] {
         try fetch(request, includesPendingChanges: true, refreshes: false)
     }
@@ -61,9 +59,6 @@ extension ManagedObjectContext {
         return FetchCursor(try pending.cursor(), reader: reader, core: core)
     }
 
-    /// Ends the event and prepares a fetch of the context's current state.
-    ///
-    /// - Throws: The errors of ``prepareFetch()``; errors from reading.
     func pendingFetch(
         _ request: FetchRequest, includesPendingChanges: Bool
     ) throws(StoreError) -> (snapshot: any StoreSnapshot, pending: PendingFetch?) {
@@ -71,10 +66,7 @@ extension ManagedObjectContext {
         return try combined(request, includesPendingChanges: includesPendingChanges)
     }
 
-    /// Ends the event before a fetch by the program, unless the context is the view context or
-    /// belongs to an actor.
-    ///
-    /// - Throws: The pending error.
+    /// Ends the event before a fetch in a context without a home.
     func prepareFetch() throws(StoreError) {
         core.checkIsolation()
         try core.throwLatched()
@@ -144,9 +136,7 @@ extension ManagedObjectContext {
         return try fetch.snapshot.count(request)
     }
 
-    /// Returns the number of objects of a request, with unsaved changes applied.
-    ///
-    /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
+    /// Returns the number of objects of a typed request, like ``count(_:)-(FetchRequest)``.
     public func count<Object: ManagedObjectClass>(_ request: Fetch<Object>) throws(StoreError) -> Int {
         try count(request.request, includesPendingChanges: request.includesPendingChanges)
     }
@@ -171,10 +161,9 @@ extension ManagedObjectContext {
 
     /// Calls `body` for each object of a request, in one pass and in bounded memory.
     ///
-    /// The context may release an object after `body` has returned.
-    ///
-    /// `body` can fetch and save. The objects and their order are fixed before the first call of
-    /// `body`. If `body` deletes a later object and saves, the later object is skipped.
+    /// The context may release an object after `body` has returned. `body` can fetch and save. The
+    /// objects and their order are fixed before the first call of `body`. If `body` deletes a later
+    /// object and saves, that object is skipped.
     ///
     /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``; `invalidModel` for a class that
     ///   is not in the container; errors from `body`.
@@ -191,10 +180,9 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Returns the object, or a new instance if a save or a reset removed the object from the
-    /// context.
+    /// Returns the object, or nil if it was deleted.
     ///
-    /// Returns nil if the object was deleted.
+    /// If the object has left the context, returns a new instance.
     private func present(_ object: ManagedObject) throws(StoreError) -> ManagedObject? {
         guard object.flags.contains(.orphan) else { return object }
         let id = object.objectID
@@ -204,13 +192,12 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Returns the result of a request as a collection that reads a page of objects when one of
-    /// them is accessed.
+    /// Returns a collection that reads a page of objects when one of them is accessed.
     ///
     /// - Parameters:
     ///   - request: The request.
     ///   - count: The number of objects in a page.
-    /// - Returns: The result.
+    /// - Returns: The collection.
     /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public func pages<Object: ManagedObjectClass>(
         _ request: Fetch<Object>, of count: Int
@@ -224,9 +211,8 @@ extension ManagedObjectContext {
     ///
     /// - Parameters:
     ///   - objects: Objects of the context.
-    ///   - paths: Paths of relationships, such as `tracks.genre`. Each relationship of a path is
-    ///     read for all objects together. The context keeps the related objects alive until the end
-    ///     of the event.
+    ///   - paths: Paths of relationships, such as `tracks.genre`. The context keeps the related
+    ///     objects alive until the end of the event.
     /// - Throws: `unknownProperty` for an invalid path; errors from reading.
     public func load(
         _ objects: some Collection<ManagedObject>, prefetching paths: [String] = []
@@ -278,7 +264,7 @@ extension GraphCore {
                 object.row = UnsafeRawPointer(fetchedRows.copy(base, byteCount: count))
             }
             object.byteCount = UInt32(truncatingIfNeeded: count)
-            // A fault may have been created with a superentity, so set its actual entity.
+            // A fault may have a superentity until its row is read.
             object.entityNumber = UInt16(truncatingIfNeeded: record.entityNumber)
             object.flags.remove(.inaccessible)
             fresh.append(object)
@@ -289,8 +275,6 @@ extension GraphCore {
     }
 
     /// Reads and returns the objects to which the relationship `name` of the given objects refers.
-    ///
-    /// Reads the objects of each hierarchy together.
     func prefetch(_ name: String, of objects: [ManagedObject]) throws(StoreError) -> [ManagedObject] {
         var found: [ManagedObject] = []
         var seen: Set<ObjectIdentifier> = []
@@ -327,7 +311,7 @@ extension GraphCore {
 
 /// A request's result that reads its objects in pages.
 ///
-/// The fetch determines the order. Later changes do not move objects.
+/// Later changes do not affect the order.
 public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
     private let context: ManagedObjectContext
     private let ids: [ObjectID]
@@ -369,19 +353,18 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
 extension ManagedObjectContext {
     /// Returns the objects of a request, and reads them on a thread of Roost.
     ///
-    /// In these cases, the request is executed in the caller's isolation instead:
+    /// In these cases, executes the request in the caller's isolation instead:
     ///
     /// - The context is pinned or a child.
     /// - The request includes unsaved changes, and the context has unsaved changes before or after
-    ///   the read on the thread.
-    /// - The context saves, merges or refreshes objects during the read on the thread.
+    ///   the read.
+    /// - The context saves, merges or refreshes objects during the read.
     ///
     /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public nonisolated(nonsending) func fetchInBackground<Object: ManagedObjectClass>(
         _ request: Fetch<Object>
     ) async throws(StoreError) -> [Object] {
         let entity = try model.requireEntity(request.request.entity)
-        // A child reads through its parent, so it cannot read on another thread.
         guard core.changed.isEmpty || !request.includesPendingChanges, core.pinned == nil, core.parent == nil else {
             return try fetch(request)
         }
@@ -401,8 +384,7 @@ extension ManagedObjectContext {
             }
             return batches
         }
-        // During the read, the program may have changed objects, saved or merged. The records then lack these
-        // changes, so the request is executed again.
+        // The records lack changes that the program made during the read. So the request is executed again.
         guard core.changed.isEmpty || !request.includesPendingChanges, core.updateCount == updateCount,
             core.pinned == nil
         else { return try fetch(request) }

@@ -4,8 +4,8 @@ internal import RoostStores
 /// A search for objects that a request may match or sort differently because related objects
 /// changed.
 ///
-/// The search begins at the changed objects. It follows the inverses of the request's relationships
-/// to referring objects, in both the stored and the changed state.
+/// The search follows the inverses of the request's relationships, from changed objects to
+/// referring objects, in both the stored and the changed state.
 struct PendingCandidates {
     private let changes: ChangeSet
     private let model: ManagedObjectModel
@@ -14,7 +14,6 @@ struct PendingCandidates {
     private let before: any ObjectGraph
     private let after: any ObjectGraph
 
-    /// Prepares a search through the relationships with the numbers `followed`.
     init(following followed: [Int], changes: ChangeSet, from before: any ObjectGraph, to after: any ObjectGraph) {
         (self.changes, model, self.before, self.after) = (changes, changes.model, before, after)
         self.followed = followed.map { changes.model.relationships[$0] }
@@ -25,14 +24,10 @@ struct PendingCandidates {
         ObjectPlace(root: batch.model.entities[batch.entityNumber(at: index)].root, key: batch.key(at: index))
     }
 
-    /// Returns the keys of the changed objects and of the objects that the search finds, in one
-    /// hierarchy.
+    /// Returns the keys of the changed and found objects in one hierarchy.
     ///
-    /// - Parameters:
-    ///   - root: The root of the requested entity.
-    ///   - limit: The number of objects above which the search stops.
-    /// - Returns: The keys, or nil if a relationship has no inverse or the limit was exceeded.
-    /// - Throws: Errors from reading.
+    /// - Returns: Nil if a relationship has no inverse, or if the search found more than `limit`
+    ///   objects.
     func keys(ofHierarchy root: Int, limit: Int) throws(StoreError) -> Set<Int64>? {
         guard followed.allSatisfy({ $0.inverse != nil }) else { return nil }
         var known = try changedPlaces()
@@ -53,7 +48,6 @@ struct PendingCandidates {
         return Set(known.lazy.filter { $0.root == root }.map(\.key))
     }
 
-    /// Returns the objects whose records or links change.
     private func changedPlaces() throws(StoreError) -> Set<ObjectPlace> {
         var places = inserted
         for index in 0..<changes.updates.count { places.insert(Self.place(changes.updates, index: index)) }
@@ -72,8 +66,7 @@ struct PendingCandidates {
         return places
     }
 
-    /// Adds to `found` the objects that refer, in the state `graph`, to the objects with the given
-    /// keys.
+    /// Adds the objects that refer to the objects with the given keys in the state `graph`.
     private func collect(
         _ keys: [Int64], root: Int, graph: any ObjectGraph, found: inout Set<ObjectPlace>
     ) throws(StoreError) {

@@ -4,10 +4,9 @@ internal import RoostStores
 
 /// A fetch that includes unsaved changes.
 ///
-/// The changes form one change set, as in a save. The same code matches stored records and changed
-/// records with a request. For changed records, this code reads related objects from a graph with
-/// the changes applied (`ChangedGraph`). So a predicate has the same meaning in the store and in
-/// the context.
+/// The same code matches stored and changed records with a request, so a predicate has the same
+/// meaning in the store and in the context. Related objects of changed records come from a graph
+/// with the changes applied (`ChangedGraph`).
 struct PendingFetch {
     private let checked: CheckedFetchRequest
     private let entity: ManagedObjectModel.Entity
@@ -16,8 +15,7 @@ struct PendingFetch {
     private let graph: any ObjectGraph
     /// The graph with the changes applied, or nil if the initializer did not create it.
     private let changedGraph: ChangedGraph?
-    /// The keys of changed objects and of candidates (``PendingCandidates``) in the entity's
-    /// hierarchy.
+    /// The keys of the hierarchy's changed objects and candidates (``PendingCandidates``).
     private let changedKeys: Set<Int64>
     /// The records of the entity's changed objects and candidates, in the order of their keys.
     private let records: RecordBatch
@@ -28,15 +26,9 @@ struct PendingFetch {
 
     /// Prepares a fetch.
     ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - entity: The entity of the request.
-    ///   - changes: All changes of the hierarchies that can affect the request.
-    ///   - isStoreRight: Whether the store's result is correct for all unchanged objects.
-    ///   - followed: The relationships that the request follows, or nil if they are unknown.
-    ///   - snapshot: The state of the store.
-    ///   - graph: The objects of the snapshot.
-    /// - Throws: Errors from compiling the request and from reading.
+    /// `changes` contains all changes that can affect the request. `isStoreRight` is whether the
+    /// store's result is correct for all unchanged objects. `followed` contains the relationships
+    /// that the request follows, or is nil if they are unknown.
     init(
         _ request: FetchRequest, entity: ManagedObjectModel.Entity, changes: ChangeSet, isStoreRight: Bool,
         following followed: [Int]?, snapshot: any StoreSnapshot, graph: any ObjectGraph
@@ -75,8 +67,7 @@ struct PendingFetch {
             // With many candidates, one pass over all objects is faster.
             let limit = max(64, Int(clamping: try snapshot.lastKey(of: entity.name) / 16))
             if let candidates = try search.keys(ofHierarchy: entity.root, limit: limit) {
-                // Candidates are handled like changed objects. For all other objects, the store's
-                // result is correct.
+                // The store's result is correct for all objects except changed objects and candidates.
                 let unchanged = candidates.subtracting(keys).sorted()
                 try graph.read(unchanged, inHierarchyOf: entity.root, into: &related)
                 for index in 0..<related.count {
@@ -109,7 +100,7 @@ struct PendingFetch {
     private func source() throws(StoreError) -> any RecordVisitor {
         var request = checked.request
         if isStoreRight {
-            // Changed objects are removed from the store's result, so additional objects are fetched to replace them.
+            // The request fetches additional objects to replace the changed objects in the store's result.
             request.fetchLimit = request.fetchLimit.map { limit in
                 let (sum, overflow) = limit.addingReportingOverflow(request.fetchOffset ?? 0)
                 if isPlanted(.cutsWindowFirst) { return limit }
@@ -132,10 +123,9 @@ struct PendingFetch {
     }
 }
 
-/// A visitor that visits given records, merged with a cursor's records.
+/// A visitor of given records, merged with the cursor's records that are not in `changedKeys`.
 ///
-/// Skips the cursor's records whose keys are in `changedKeys`. If the cursor's keys ascend, the
-/// visited keys ascend, too.
+/// If the cursor's keys ascend, the visited keys ascend, too.
 private final class PendingRecords: RecordVisitor {
     private let records: RecordBatch
     private let changedKeys: Set<Int64>

@@ -1,10 +1,8 @@
 internal import RoostCore
 
-/// The hierarchies whose objects a request reads: the entity's hierarchy and the hierarchies of
-/// related objects.
+/// The hierarchies whose objects a request reads, found by the names in the request's paths.
 ///
-/// The names in the request's paths determine the hierarchies. There may be too many hierarchies,
-/// but never too few.
+/// There may be too many hierarchies, but never too few.
 struct RequestReach {
     let root: Int
     /// The roots of the hierarchies of related objects.
@@ -24,16 +22,13 @@ struct RequestReach {
         followedRoots = names.followedRoots(in: model)
     }
 
-    /// Returns whether objects of a hierarchy can affect the request.
     func includes(_ root: Int) -> Bool { root == self.root || followedRoots.contains(root) }
 }
 
-/// The names in the paths of a request.
 private struct PathNames {
-    /// The names at the ends of paths.
+    /// The last names of paths.
     ///
-    /// For a to-one relationship with such a name, the request reads the reference, but not the
-    /// destination.
+    /// The request does not read the destinations of to-one relationships with these names.
     private var last: Set<String> = []
     /// All other names of paths.
     private var followed: Set<String> = []
@@ -77,9 +72,7 @@ private struct PathNames {
 
     /// Collects the names in an expression.
     ///
-    /// - Parameters:
-    ///   - expression: The expression.
-    ///   - isFollowed: Whether a path continues from the value of the expression.
+    /// `isFollowed` is whether a path continues from the value of the expression.
     private mutating func collect(_ expression: FetchRequest.Expression, isFollowed: Bool = false) {
         switch expression {
         case .constant(.objectID(let id)): if isFollowed { entities.insert(id.entity) }

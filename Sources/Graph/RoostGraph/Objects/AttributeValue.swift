@@ -16,7 +16,7 @@ extension Value: AttributeValue {
     /// The value itself.
     public var attributeValue: Value { self }
 
-    /// Returns whether the value, which is not null, is valid for an attribute of the given type.
+    /// Returns whether the value, which must not be null, is valid for an attribute of the type.
     func fits(_ type: AttributeType) -> Bool {
         switch (self, type) {
         case (_, .undefined), (.bool, .boolean), (.double, .double), (.double, .float), (.decimal, .decimal),

@@ -25,7 +25,7 @@ final class Extra {
     }
 }
 
-/// The members of an object's to-many relationship: the stored members and the pending differences.
+/// The stored members and the pending differences of an object's to-many relationship.
 struct Members {
     /// The stored keys, in their order, or nil before they are read.
     private(set) var base: [Int64]?
@@ -36,9 +36,7 @@ struct Members {
     private(set) var removed: Set<Int64> = []
     /// The added keys of an ordered relationship, in the order in which they were added.
     private var appended: [Int64] = []
-    /// The keys of an ordered relationship that were removed and added again.
-    ///
-    /// These members are at the end, regardless of their stored positions.
+    /// The keys of an ordered relationship that were removed and then added again, at the end.
     private var movedToEnd: Set<Int64> = []
     /// The current members in their order, or nil if they are not computed.
     private(set) var current: [Int64]?
@@ -62,14 +60,12 @@ struct Members {
         baseKeys.contains(key) || inFlight?.added.contains(key) ?? false
     }
 
-    /// Adds a member.
-    ///
-    /// In an ordered relationship, adds the member at the end.
+    /// Adds a member, in an ordered relationship at the end.
     mutating func add(_ key: Int64, isOrdered: Bool) {
         let isMember = knows(key) ?? false
         if isOrdered, removed.contains(key) { movedToEnd.insert(key) }
         // Adding a removed key again restores the stored state only if the key is known to be stored
-        // and no save is removing it. Otherwise, the key counts as added.
+        // and no save is removing it.
         if removed.remove(key) == nil || !baseKeys.contains(key) || inFlight?.removed.contains(key) ?? false {
             if !isMember { added.insert(key) }
         }
@@ -103,7 +99,7 @@ struct Members {
         added = added.filter { !baseKeys.contains($0) || inFlight?.removed.contains($0) ?? false }
         removed = removed.filter { baseKeys.contains($0) || inFlight?.added.contains($0) ?? false }
         guard isReordered, let own = current else {
-            // ``settle(isOrdered:)`` computes the members, whose order depends on the relationship.
+            // `settle(isOrdered:)` computes the members.
             current = nil
             return
         }
@@ -116,7 +112,6 @@ struct Members {
         current = Array(kept[..<end]) + new + Array(kept[end...])
     }
 
-    /// Computes the current members.
     mutating func settle(isOrdered: Bool) {
         guard current == nil else { return }
         var keys = (base ?? []).filter { !removed.contains($0) && !movedToEnd.contains($0) }
@@ -158,7 +153,6 @@ struct Members {
         current = current?.map { $0 == old ? new : $0 }
     }
 
-    /// Marks the current members as stored.
     mutating func commit() {
         if base != nil { base = current ?? base }
         if current == nil { base = nil }
@@ -168,14 +162,12 @@ struct Members {
 
     // MARK: Undo
 
-    /// The pending change of one member.
     enum Difference: UInt8 {
         case none
         case added
         case removed
     }
 
-    /// The order of the members of an ordered relationship.
     struct Order {
         /// The members, or nil if they were not read.
         var current: [Int64]?
@@ -207,7 +199,7 @@ struct Members {
         if !isOrdered { current = nil }
     }
 
-    /// Restores a former order of the members of an ordered relationship.
+    /// Restores a former order of members.
     ///
     /// A member that is missing in `former` stays after its current predecessor.
     mutating func arrange(_ former: Order) {
@@ -280,9 +272,7 @@ struct Members {
         removed.formIntersection(baseKeys)
     }
 
-    /// Marks the differences of a background save as stored.
-    ///
-    /// Later differences remain pending.
+    /// Marks the differences of a background save as stored, but not later differences.
     mutating func land() {
         guard let flight = inFlight else { return }
         inFlight = nil
@@ -296,9 +286,7 @@ struct Members {
 }
 
 extension [Int64] {
-    /// Removes a key, which is in the list at most once.
-    ///
-    /// The search takes constant time at both ends, where most members are removed.
+    /// Removes a key that is in the list at most once, with a fast search at both ends.
     fileprivate mutating func drop(_ key: Int64) {
         if last == key {
             removeLast()

@@ -9,14 +9,10 @@ public import RoostCore
 // the records. Each row has this layout.
 
 extension ManagedObject {
-    /// The row of the object.
-    ///
-    /// If the object is a fault, its row is read first. If the row is missing or cannot be read,
-    /// the result is a row of nulls.
+    /// The object's row, read if necessary, or a row of nulls if it cannot be read.
     final var firedRow: UnsafeRawPointer { row ?? core.fire(self) }
 
-    /// Returns the row of an object that is a fault or observable, and records the access to the
-    /// field at an offset.
+    /// Returns the row of a fault or an observable object, and records the access to a field.
     @usableFromInline @inline(never)
     final func slowRow(at offset: Int) -> UnsafeRawPointer {
         let row = firedRow
@@ -28,7 +24,7 @@ extension ManagedObject {
         return row
     }
 
-    /// Reads a number from an object that is a fault or observable.
+    /// Reads a number from a fault or an observable object.
     ///
     /// The method loads the number itself. If it only returned the row to ``load(_:at:)``, the fast
     /// path would also retain and release the object.
@@ -37,7 +33,7 @@ extension ManagedObject {
         slowRow(at: offset).loadUnaligned(fromByteOffset: offset, as: T.self)
     }
 
-    /// Returns whether a field of an object that is a fault or observable is null.
+    /// Returns whether a field of a fault or an observable object is null.
     @usableFromInline @inline(never)
     final func slowIsNull(_ field: Int) -> Bool {
         let row = firedRow
@@ -99,16 +95,14 @@ extension ManagedObject {
         }
     }
 
-    /// Returns the field at a slot of the class.
-    ///
-    /// If the slot has no field, returns nil, and an error becomes the pending error.
+    /// Returns the field at a slot of the class, or stores a pending error and returns nil.
     final func field(_ slot: Int) -> RecordLayout.Field? {
         let slots = info.slots
         if slots.indices.contains(slot), let field = slots[slot].field { return field }
         core.latch(
             StoreError(
                 .invalidModel,
-                "The class '\(Self.self)' asks '\(info.entity.name)' for the property at slot \(slot), but the slot has none. Generate the class again from the model, and pass it to the container."
+                "The class '\(Self.self)' uses slot \(slot) of entity '\(info.entity.name)', but the entity has no stored property there. Generate the class again from the model, and pass it to the container."
             ))
         return nil
     }
@@ -363,8 +357,6 @@ extension ManagedObject {
     }
 
     /// Replaces the bytes of a variable-length field, or sets the field to null if `bytes` is nil.
-    ///
-    /// The row remains a complete record.
     final func setTail(_ bytes: UnsafeRawBufferPointer?, at offset: Int, field: Int) {
         // Repeats the code of `withWritableRow` without a closure, to avoid reference counting.
         if state != .writable {
@@ -455,7 +447,6 @@ extension ManagedObject {
         } catch { core.latch(error) }
     }
 
-    /// Returns the value of a stored attribute of any type.
     package final func value(slot: Int) -> Value { read(slot: slot) }
     /// Sets a stored attribute of any type.
     ///

@@ -4,8 +4,6 @@ public import RoostCore
 
 extension ManagedObject {
     /// Returns the number of the relationship at a slot of the class, or nil if the slot has none.
-    ///
-    /// If the slot has no field either, an error becomes the pending error.
     private final func relationship(_ slot: Int) -> Int? {
         let slots = info.slots
         if slots.indices.contains(slot), let number = slots[slot].relationship { return number }
@@ -40,7 +38,6 @@ extension ManagedObject {
         return destination
     }
 
-    /// Sets a to-one relationship by its number, and updates the inverse.
     final func setDestination(_ object: ManagedObject?, relationship: Int) {
         guard let field = info.references[relationship] else { return }
         setting(.field(field.index)) { core.setDestination(of: self, relationship: relationship, to: object) }

@@ -7,9 +7,9 @@ extension ManagedObject {
     /// The value of a property by name.
     ///
     /// The value of a to-one relationship is the ID of its destination. If the name is unknown or
-    /// the value has the wrong type, the next save, fetch or count throws an error. In contrast,
-    /// ``value(_:)`` and ``setValue(_:for:)`` throw immediately. Setting a property of an object
-    /// that has left its context has no effect.
+    /// the value has the wrong type, the next save, fetch or count throws an error. Use
+    /// ``value(_:)`` and ``setValue(_:for:)`` to get errors immediately. An object that has left
+    /// its context ignores new values.
     public final subscript(_ name: String) -> Value {
         get { core.latching { () throws(StoreError) in try value(name) } ?? .null }
         set { _ = core.latching { () throws(StoreError) in try assign(newValue, name: name) } }
@@ -17,8 +17,8 @@ extension ManagedObject {
 
     /// Returns the value of a property.
     ///
-    /// - Throws: `unknownProperty`, with a similar name in the message; `invalidRequest` for a
-    ///   to-many relationship; errors from reading a fault.
+    /// - Throws: `unknownProperty`; `invalidRequest` for a to-many relationship; errors from
+    ///   reading.
     public final func value(_ name: String) throws(StoreError) -> Value {
         if let attribute = info.transients[name] {
             noteAccess(.transient(name))
@@ -36,16 +36,15 @@ extension ManagedObject {
     ///
     /// The value of a to-one relationship is the ID of its destination.
     ///
-    /// - Throws: `unknownProperty`, with a similar name in the message; `invalidValue` for a value
-    ///   of the wrong type or out of range; `invalidRequest` for a to-many relationship or a
-    ///   derived attribute; `unknownEntity` for an ID of an unknown entity; errors from reading;
-    ///   `closed` if the object has left its context. After an error, the object is unchanged.
+    /// - Throws: `unknownProperty`; `invalidValue` for a value of the wrong type or out of range;
+    ///   `invalidRequest` for a to-many relationship or a derived attribute; `unknownEntity` for an
+    ///   ID of an unknown entity; errors from reading; `closed` if the object has left its context.
+    ///   After an error, the object is unchanged.
     public final func setValue(_ value: Value, for name: String) throws(StoreError) {
         try requireContext(toSet: name)
         try assign(value, name: name)
     }
 
-    /// Throws `closed` if the object has left its context.
     final func requireContext(toSet name: String) throws(StoreError) {
         guard flags.contains(.orphan) else { return }
         throw StoreError(.closed, "\(objectID) has left its context, so '\(name)' cannot be set. Fetch it again.")
@@ -60,7 +59,9 @@ extension ManagedObject {
         }
         if info.entity.attribute(name)?.derivationExpression != nil {
             throw StoreError(
-                .invalidRequest, "'\(info.entity.name).\(name)' is derived; a save computes it. Change its sources.")
+                .invalidRequest,
+                "Cannot set '\(info.entity.name).\(name)': it is a derived attribute, which saves compute. Change the values that it is derived from."
+            )
         }
         guard let property = property(of: field) else {
             try set(value, for: field)
@@ -85,7 +86,7 @@ extension ManagedObject {
     ) throws(StoreError) {
         try core.requireReference(value, relationship: relationship)
         guard case .objectID(let id) = value else { return setDestination(nil, relationship: relationship.number) }
-        // An object that has left its context ignores the value, like setters of other properties.
+        // An object that has left its context ignores the value.
         guard let context else { return }
         let destination = try context.requireObject(id)
         guard core.model.entities[relationship.destination].includes(Int(destination.entityNumber)) else {
@@ -276,8 +277,6 @@ extension ManagedObject {
 }
 
 /// The properties of an object as dynamic members.
-///
-/// See ``ManagedObject/dynamic``.
 @dynamicMemberLookup
 public struct DynamicProperties {
     let object: ManagedObject

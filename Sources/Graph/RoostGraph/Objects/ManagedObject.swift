@@ -19,11 +19,9 @@ public import RoostCore
 /// Subclasses add computed properties and methods. A stored Swift property of a subclass is not
 /// saved, and a rollback does not reset it.
 open class ManagedObject {
-    /// The address that accessors use: the record's address, or an odd value that they must not
-    /// dereference.
+    /// The record's address, or an odd value that makes accessors take the slow path.
     ///
-    /// The value is 1 for a fault. In an observable context, the value is the record's address plus
-    /// 1. An odd value makes each accessor take the slow path.
+    /// The odd value is 1 for a fault. In an observable context, it is the record's address plus 1.
     @usableFromInline @exclusivity(unchecked) final var fastRow: UnsafeRawPointer
     @exclusivity(unchecked) final var extra: Extra?
     // SAFETY: when the context is deallocated or the object leaves it, this property is set to a
@@ -33,7 +31,6 @@ open class ManagedObject {
     /// The number of bytes of the row.
     @exclusivity(unchecked) final var byteCount: UInt32 = 0
     @exclusivity(unchecked) final var entityNumber: UInt16
-    /// The state that determines whether a setter may write directly into the row.
     @usableFromInline @exclusivity(unchecked) final var state: State
     @exclusivity(unchecked) final var flags: Flags = []
 
@@ -73,8 +70,7 @@ open class ManagedObject {
 
     /// Creates an object.
     ///
-    /// Only contexts call this initializer. Programs insert objects with
-    /// ``ManagedObjectContext/insert(_:)-(EntityName)``.
+    /// Only contexts call this initializer.
     public required init(place: ObjectSeat) {
         core = place.core
         key = place.key
@@ -123,9 +119,9 @@ open class ManagedObject {
     /// The context, or nil after the object has left it.
     ///
     /// An object leaves its context if its insertion is discarded, it is deleted before its first
-    /// save, its deletion is saved, or the context is reset or deallocated. The values that were
-    /// read remain readable. ``setValue(_:for:)`` and ``setObject(_:for:)`` then throw `closed`.
-    /// The object's properties ignore new values.
+    /// save, its deletion is saved, or the context is reset or deallocated. Then, values that were
+    /// read remain readable. ``setValue(_:for:)`` and ``setObject(_:for:)`` throw `closed`.
+    /// Properties ignore new values.
     public final var context: ManagedObjectContext? { core.context }
 
     // MARK: State
@@ -175,8 +171,7 @@ open class ManagedObject {
     /// Called after the object's values were changed by something other than a setter, such as undo
     /// or a refresh.
     ///
-    /// Override this method to update state that is computed from values. Values that the method
-    /// sets do not count as changes.
+    /// Values that the method sets do not count as changes.
     open func awake(from events: SnapshotEvents) {}
     /// Called before ``ManagedObjectContext/delete(_:)`` or a cascading delete rule marks the
     /// object as deleted.
@@ -249,8 +244,6 @@ extension ManagedObject: CustomStringConvertible {
 }
 
 /// The data that a context passes to the initializer of an object.
-///
-/// Only contexts can create a seat.
 public struct ObjectSeat {
     let core: GraphCore
     let entity: UInt16

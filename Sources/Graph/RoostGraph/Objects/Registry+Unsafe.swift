@@ -1,14 +1,10 @@
 internal import RoostCore
 
-/// A table of a context's objects by root entity and key.
-///
-/// The table does not keep the objects alive.
+/// A table of a context's objects by root entity and key, which does not keep the objects alive.
 ///
 /// The table uses open addressing. A slot consists of a tag of 4 bytes and a pointer of 8 bytes.
-/// The tag contains the hash, so growing does not access the objects. At most two thirds of the
-/// slots are used, and the capacity grows by a half. So a growing table takes 18 to 29 bytes for
-/// each object. The capacity is a multiple of 16. A multiplication maps a hash to a group of 16
-/// slots.
+/// The tag contains the hash, so growing does not access the objects. A growing table takes 18 to
+/// 29 bytes for each object.
 ///
 /// SAFETY: an object is removed from the registry in its `deinit`, or earlier when it leaves its
 /// context. So every pointer in the registry refers to a living object.
@@ -85,15 +81,13 @@ struct Registry: ~Copyable {
 
     private mutating func place(_ object: Unmanaged<ManagedObject>, tag: UInt32) {
         var slot = slot(of: tag)
-        // The slot of a removed object can be reused, because no later slot contains the new
-        // object.
+        // A removed object's slot can be reused, because no later slot contains the new object.
         while tags[slot] != 0, objects[slot] != nil { slot = self.slot(after: slot) }
         if tags[slot] == 0 { usedCount += 1 }
         tags[slot] = tag
         objects[slot] = object
     }
 
-    /// Removes an object, if it is in the registry.
     mutating func remove(_ object: ManagedObject, root: Int) {
         let pointer = Unmanaged.passUnretained(object).toOpaque()
         var slot = slot(of: Self.hash(root, key: object.key))

@@ -8,7 +8,6 @@ internal import RoostCore
 // the objects of an `UncountedObjects` alive. A class reference and an `Unmanaged` of it have the
 // same representation.
 
-/// A list of objects that can be visited without counting references.
 protocol UncountedList {
     func withUnsafeBufferPointer<Result, Failure: Error>(
         _ body: (UnsafeBufferPointer<ManagedObject>) throws(Failure) -> Result
@@ -29,8 +28,6 @@ extension UncountedList {
     }
 
     /// Calls `body` for each object until `body` throws.
-    ///
-    /// - Throws: Errors from `body`.
     @inline(__always)
     func forEachUncounted(_ body: (ManagedObject) throws(StoreError) -> Void) throws(StoreError) {
         var failure: StoreError?
@@ -61,10 +58,8 @@ struct UncountedObjects {
 
     var isEmpty: Bool { objects.isEmpty }
     var count: Int { objects.count }
-    /// The objects as strong references.
     var all: [ManagedObject] { objects.map { $0.takeUnretainedValue() } }
 
-    /// Adds an object that another list keeps alive while this selection is used.
     @inline(__always)
     mutating func append(_ object: ManagedObject) { objects.append(.passUnretained(object)) }
 

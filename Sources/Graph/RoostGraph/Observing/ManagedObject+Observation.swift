@@ -4,7 +4,6 @@ internal import RoostCore
 extension ManagedObject: Observable {}
 
 extension ManagedObject {
-    /// Reports to observation that a property was read.
     @inline(__always)
     final func noteAccess(_ property: ObservedProperty) {
         if let observation = core.observation { observation.access(self, property: property) }
@@ -27,24 +26,19 @@ extension ManagedObject {
         return try body()
     }
 
-    /// Adds a member to a relationship, and updates the inverse.
     final func add(_ member: ManagedObject, relationship: Int) {
         setting(.members(relationship)) { core.add(member, to: self, relationship: relationship) }
     }
 
-    /// Removes a member from a relationship, and updates the inverse.
     final func remove(_ member: ManagedObject, relationship: Int) {
         setting(.members(relationship)) { core.remove(member, from: self, relationship: relationship) }
     }
 
-    /// Returns the property of a field, or nil for a composite attribute or an element of one.
-    ///
-    /// A composite attribute and its elements change together.
+    /// Returns the property of a field, or nil for composites and elements, which change together.
     final func property(of field: RecordLayout.Field) -> ObservedProperty? {
         field.kind == .composite || field.name.contains(".") ? nil : .field(field.index)
     }
 
-    /// Sets the row of an observable object.
     @inline(never)
     final func setObservedRow(_ new: UnsafeRawPointer?) {
         let old = row

@@ -6,32 +6,17 @@ extension ManagedObjectContext {
     /// Set this property before the context has objects. If it is set later, the next save, fetch
     /// or count throws an error. A child of an observable context is also observable.
     ///
-    /// ```swift
-    /// let context = container.viewContext
-    /// context.isObservable = true
-    /// let album: Album = try context.insert()
-    /// withObservationTracking {
-    ///     print(album.title ?? "")
-    /// } onChange: {
-    ///     print("The title will change.")
-    /// }
-    /// album.title = "Blue"
-    /// ```
-    ///
     /// - An observation covers one property of one object: an attribute (transient or stored), a
     ///   relationship, or ``ManagedObject/isDeleted``. A setter reports before and after it writes.
-    /// - Other changes are reported at the end of the call that causes them. These are changes of
-    ///   inverses, and changes by delete rules, merges, rollback, undo and redo. Properties whose
-    ///   value remains the same are not reported. A rollback reads nothing, so it cannot compare
-    ///   members. For each changed object, it reports all to-many relationships that were read or
-    ///   changed.
+    /// - Changes of inverses, and changes by delete rules, merges, rollback, undo and redo, are
+    ///   reported at the end of the call that causes them. Properties whose value remains the same
+    ///   are not reported. However, a rollback reports all read or changed to-many relationships of
+    ///   changed objects.
     /// - All properties of an object are reported if it is deleted, leaves the context or becomes a
     ///   fault.
-    /// - SwiftUI needs no other setup. An object is `Observable`, so SwiftUI updates a view when a
-    ///   property that the view read changes.
+    /// - SwiftUI needs no other setup.
     ///
-    /// Results of fetches are not observed. Of an object's state, only ``ManagedObject/isDeleted``
-    /// is observed. Use ``observe(_:)`` to observe the changes of an event.
+    /// Results of fetches are not observed. Use ``observe(_:)`` to observe the changes of an event.
     ///
     /// - Complexity: Each read and write calls a function. An object whose properties were read
     ///   needs memory for a registrar. A context that is not observable has no such costs.

@@ -3,14 +3,12 @@ internal import RoostCore
 
 /// The observation of a context's objects.
 ///
-/// A setter reports its property to observers before and after it writes. All other changes, for
-/// example by merges, rollback and undo, are first collected, because observers must not run while
-/// the changes are applied. The end of the call reports them, when the graph is consistent again.
+/// A setter reports its property to observers before and after it writes. All other changes are
+/// collected, and reported at the end of the call, when the graph is consistent again.
 ///
-/// An object gets an `ObservationRegistrar` when one of its properties is first read. Changes
-/// before this read are not collected.
+/// An object gets an `ObservationRegistrar` when one of its properties is first read. Earlier
+/// changes are not collected.
 final class ObjectObservation {
-    /// The unreported changes of an object.
     private struct Pending {
         let object: ManagedObject
         // Needed if the object leaves the context before the report, because `forget(_:)` removes the other reference.
@@ -18,9 +16,7 @@ final class ObjectObservation {
         var properties: Set<ObservedProperty> = []
         /// Whether all properties may have changed.
         var isWhole = false
-        /// The keys of discarded members, by the number of the relationship.
-        ///
-        /// The report reads the members again, and compares them with the discarded members.
+        /// The keys of discarded members by relationship, which the report compares with new ones.
         var forgotten: [Int: [Int64]] = [:]
     }
 
@@ -42,21 +38,17 @@ final class ObjectObservation {
         fresh.access(object, keyPath: keyPaths[property])
     }
 
-    /// Removes the registrar of an object that is deallocated or leaves the context.
     func forget(_ object: ManagedObject) { registrars[ObjectIdentifier(object)] = nil }
 
     // MARK: Writing
 
-    /// Reports that a setter is about to write a property.
     func willSet(_ object: ManagedObject, property: ObservedProperty) {
         registrars[ObjectIdentifier(object)]?.willSet(object, keyPath: keyPaths[property])
     }
 
-    /// Reports that a setter wrote a property.
     func didSet(_ object: ManagedObject, property: ObservedProperty) {
         let id = ObjectIdentifier(object)
-        // Writing the row or the members also added the property to `pending`. Remove the property there, so that the
-        // change is not reported twice.
+        // Writing also added the property to `pending`. Remove it there, so that the change is not reported twice.
         if let position = positions[id] { pending[position].properties.remove(property) }
         registrars[id]?.didSet(object, keyPath: keyPaths[property])
     }
@@ -78,10 +70,8 @@ final class ObjectObservation {
         change(object) { $0.properties.insert(property) }
     }
 
-    /// Records that all properties may have changed.
     func noteAll(_ object: ManagedObject) { change(object) { $0.isWhole = true } }
 
-    /// Records the properties that differ between two rows of an object.
     func noteDifferences(of object: ManagedObject, old: UnsafeRawPointer, new: UnsafeRawPointer) {
         guard registrars[ObjectIdentifier(object)] != nil else { return }
         let (oldCount, newCount) = (object.tail.byteCount(old), object.tail.byteCount(new))
@@ -94,9 +84,7 @@ final class ObjectObservation {
         }
     }
 
-    /// Records that the context discards its copy of the members of an object's relationships.
-    ///
-    /// The members may have changed in the store.
+    /// Records discarded members of relationships, which may have changed in the store.
     func noteForgotten(_ object: ManagedObject) {
         guard let extra = object.extra, registrars[ObjectIdentifier(object)] != nil else { return }
         for (relationship, state) in extra.members {
@@ -158,7 +146,6 @@ final class ObjectObservation {
 }
 
 extension GraphCore {
-    /// Reports all changes that setters did not report.
     @inline(__always)
     func reportChanges() {
         if let observation { observation.report() }

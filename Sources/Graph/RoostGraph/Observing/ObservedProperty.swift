@@ -12,15 +12,11 @@ enum ObservedProperty: Hashable {
 extension ManagedObject {
     /// Provides a distinct key path for each property.
     ///
-    /// The key paths only identify properties, and no code reads through them. Accessors know the
-    /// index, number or name of a property, but not the property's key path in its class.
+    /// Accessors do not know the property's key path in its class.
     final subscript(observed property: ObservedProperty) -> Void { () }
 }
 
-/// The key paths of properties, each created once.
-///
-/// All objects of a context can share the key paths, because an observation also contains the
-/// object.
+/// The key paths of properties, shared by all objects of a context.
 struct ObservedKeyPaths {
     private var fields: [KeyPath<ManagedObject, Void>] = []
     private var members: [KeyPath<ManagedObject, Void>] = []

@@ -1,12 +1,11 @@
 internal import RoostCore
 internal import RoostStores
 
-// A change of a relationship immediately updates both sides. A to-one relationship is a field of
-// its object's row. A to-many relationship stores differences, so members are added and removed
-// without reading.
+// A change of a relationship immediately updates both sides. A to-many relationship records differences, so adding or
+// removing a member reads nothing.
 
 extension GraphCore {
-    /// The maximum number of members that an access to one position reads together.
+    /// The maximum number of members that one access by position reads.
     private static let blockCount = 256
 
     func destination(of object: ManagedObject, field: RecordLayout.Field) -> ManagedObject? {
@@ -23,10 +22,7 @@ extension GraphCore {
         return makeObject(entity, root: root, key: key)
     }
 
-    /// Checks a new value of a to-one relationship, without reading its destination.
-    ///
-    /// - Throws: `invalidValue` for a value other than null and IDs of possible destinations;
-    ///   `unknownEntity` for an ID of an unknown entity.
+    /// Checks a new value of a to-one relationship, without reading the destination.
     func requireReference(_ value: Value, relationship: ManagedObjectModel.Relationship) throws(StoreError) {
         switch value {
         case .null: return
@@ -44,8 +40,6 @@ extension GraphCore {
     }
 
     /// Sets a to-one relationship, and updates the inverse.
-    ///
-    /// Does nothing if the object has left its context.
     func setDestination(of object: ManagedObject, relationship: Int, to new: ManagedObject?) {
         let declared = model.relationships[relationship]
         guard !object.flags.contains(.orphan), let field = object.info.references[relationship] else { return }
@@ -97,7 +91,6 @@ extension GraphCore {
             ))
     }
 
-    /// Sets a reference to null if it refers to an object with the given key.
     func clear(_ object: ManagedObject, relationship: Int, ifItIs key: Int64) {
         guard let field = object.info.references[relationship],
             RowAccess.reference(object.firedRow, field: field)?.key == key, !object.flags.contains(.inaccessible)
@@ -119,7 +112,6 @@ extension GraphCore {
 
     // MARK: To-many
 
-    /// Calls `body` to change the in-memory members of a to-many relationship.
     @inline(__always)
     func change(_ object: ManagedObject, relationship: Int, _ body: (inout Members) -> Void) {
         let extra = object.requireExtra()
@@ -197,9 +189,7 @@ extension GraphCore {
         }
     }
 
-    /// Returns the keys of the members in their order.
-    ///
-    /// Reads the members if necessary.
+    /// Returns the keys of the members in their order, reading the keys if necessary.
     func memberKeys(of owner: ManagedObject, relationship: Int) throws(StoreError) -> [Int64] {
         let declared = model.relationships[relationship]
         let extra = owner.requireExtra()
@@ -229,9 +219,9 @@ extension GraphCore {
         return extra.members[index].state.current ?? []
     }
 
-    /// Removes newly read members that are deleted in this context.
+    /// Removes newly read members that this context deleted.
     ///
-    /// A deletion itself removes the object only from members that were already read.
+    /// The deletion did not remove them, because these members were not yet read.
     private func removeDeleted(
         _ keys: [Int64], from owner: ManagedObject, relationship: ManagedObjectModel.Relationship
     ) {
@@ -254,9 +244,7 @@ extension GraphCore {
         return try objects(keys, destination: model.relationships[relationship].destination)
     }
 
-    /// Returns the objects with the given keys.
-    ///
-    /// Reads objects whose entity is uncertain. Other objects can be faults.
+    /// Returns objects by key, after reading the objects whose entity is uncertain.
     func objects(_ keys: [Int64], destination: Int) throws(StoreError) -> [ManagedObject] {
         let root = model.entities[destination].root
         if isPolymorphic(destination) {
@@ -266,16 +254,13 @@ extension GraphCore {
         return keys.map { makeMember($0, root: root, destination: destination) }
     }
 
-    /// Returns whether an entity has subentities.
     func isPolymorphic(_ destination: Int) -> Bool { model.entities[destination].selfAndSubentities.count > 1 }
 
     private func hasKnownEntity(_ key: Int64, root: Int) -> Bool {
         registry.find(root, key: key) != nil || readAhead[ObjectPlace(root: root, key: key)] != nil
     }
 
-    /// Returns the object with a key: the registered object, or a new fault.
-    ///
-    /// If the object's entity is unknown, the fault has the entity `destination`.
+    /// Returns the registered object with a key, or a new fault.
     private func makeMember(_ key: Int64, root: Int, destination: Int) -> ManagedObject {
         if let known = registry.find(root, key: key) { return known }
         let entity = readAhead[ObjectPlace(root: root, key: key)].map { Self.entityNumber(of: $0.row) }
@@ -286,9 +271,8 @@ extension GraphCore {
 
     /// Returns the members of a relationship, and whether all of them could be read.
     ///
-    /// An error becomes the pending error. If the keys can be read, but not all objects, the result
-    /// still has an object for each key, because a collection must have as many elements as its
-    /// count. The objects for unreadable members have no values and are in no context.
+    /// An error becomes the pending error. An object without values or context replaces each
+    /// unreadable member, because the number of elements must equal the count of the collection.
     func latchingMembers<Member: ManagedObject>(
         of owner: ManagedObject, relationship: Int
     ) -> (objects: [Member], isComplete: Bool) {
@@ -307,9 +291,8 @@ extension GraphCore {
 
     /// Returns the member of a relationship at a position.
     ///
-    /// If the member's entity is uncertain, reads the member and its neighbors, because a loop over
-    /// positions needs them next. An error becomes the pending error. The result is then an object
-    /// without values that is in no context.
+    /// If the member's entity is uncertain, also reads its neighbors, for loops over positions. An
+    /// error becomes the pending error, and the result is an object without values or context.
     func latchingMember<Member: ManagedObject>(
         of owner: ManagedObject, relationship: Int, at position: Int
     ) -> Member {
@@ -330,15 +313,15 @@ extension GraphCore {
 
     /// Casts an object to the class `Member`.
     ///
-    /// If the object has another class, the result is an object without values that is in no
-    /// context, and an error that names `Member` becomes the pending error.
+    /// If the object has another class, latches an error, and returns an object without values or
+    /// context.
     private func member<Member: ManagedObject>(_ object: ManagedObject, destination: Int) -> Member {
         if let member = object as? Member { return member }
         latch(StoreError(.invalidRequest, "\(object.objectID) is not an object of the class \(Member.self)."))
         return makeUnreadMember(object.key, destination: destination)
     }
 
-    /// Returns an object that is in no context, for a member that could not be read.
+    /// Returns an object without a context, for a member that could not be read.
     private func makeUnreadMember<Member: ManagedObject>(_ key: Int64, destination: Int) -> Member {
         makeOrphan(destination, key: key, type: table.type(destination) as? Member.Type ?? Member.self)
     }
@@ -373,14 +356,14 @@ extension GraphCore {
     func setMembers(of owner: ManagedObject, relationship: Int, to objects: [ManagedObject]) {
         let declared = model.relationships[relationship]
         let isOrdered = declared.isOrdered
-        // An object that has left its context may represent a member that could not be read. The
-        // list may then be incomplete, so the relationship keeps its members.
+        // An object without a context may replace a member that could not be read. The list may then be incomplete, so
+        // the relationship keeps its members.
         if !owner.flags.contains(.orphan), let unread = objects.first(where: { $0.flags.contains(.orphan) }) {
             return refuse(owner, other: unread, relationship: declared)
         }
         _ = latching { () throws(StoreError) in
             let new = Set(objects)
-            // Remove the last members first, because removing the last element of a list is fastest.
+            // Remove members from the end, which is fastest.
             for former in try members(of: owner, relationship: relationship).reversed() where !new.contains(former) {
                 remove(former, from: owner, relationship: relationship)
             }
@@ -406,7 +389,6 @@ extension GraphCore {
 }
 
 extension ManagedObject {
-    /// Returns the members of a relationship; see ``GraphCore/latchingMembers(of:relationship:)``.
     func readMembers<Member: ManagedObject>(of relationship: Int) -> (objects: [Member], isComplete: Bool) {
         noteAccess(.members(relationship))
         return core.latchingMembers(of: self, relationship: relationship)

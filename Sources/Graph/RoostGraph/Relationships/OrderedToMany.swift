@@ -23,13 +23,9 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
     /// Creates an empty list, which can be assigned to a relationship.
     public init() { storage = .list([]) }
 
-    /// Creates a list of objects without duplicates.
     private init(unique objects: [Element]) { storage = .list(objects) }
 
-    /// The members in their order.
-    ///
-    /// A read error becomes the pending error. Unreadable members then have no values and are in no
-    /// context.
+    /// The members; unreadable members have no values and no context.
     var elements: [Element] {
         switch storage {
         case .list(let objects): return objects
@@ -40,8 +36,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
 
     /// The members, or nil after a read error.
     ///
-    /// The read error becomes the pending error. A change that depends on the members must then do
-    /// nothing.
+    /// A change that needs the members must then do nothing.
     var readElements: [Element]? {
         switch storage {
         case .list(let objects): return objects
@@ -51,7 +46,6 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
         }
     }
 
-    /// Returns whether the list is bound to the given relationship of an object.
     func isRelationship(_ relationship: Int, of owner: ManagedObject) -> Bool {
         if case .relationship(let own, relationship) = storage { own === owner } else { false }
     }
@@ -142,9 +136,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
                 + former[range.upperBound...].filter { !moved.contains($0) })
     }
 
-    /// Adds an object at the end if it is not yet a member.
-    ///
-    /// Does not read the members.
+    /// Adds an object at the end if it is not yet a member, without reading the members.
     public mutating func append(_ object: Element) {
         switch storage {
         case .list(let objects): if !objects.contains(object) { storage = .list(objects + [object]) }
@@ -191,9 +183,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
 
     /// Moves a member to another position.
     ///
-    /// - Parameters:
-    ///   - position: The member's position.
-    ///   - target: The member's position after the move.
+    /// `target` is the position after the move.
     public mutating func move(from position: Int, to target: Int) {
         guard var objects = readElements else { return }
         let object = objects.remove(at: position)

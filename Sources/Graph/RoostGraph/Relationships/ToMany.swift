@@ -37,10 +37,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
             ?? []
     }
 
-    /// The members.
-    ///
-    /// A read error becomes the pending error. Unreadable members then have no values and are in no
-    /// context.
+    /// The members; unreadable members have no values and no context.
     var elements: [Element] {
         switch storage {
         case .list(let objects): return objects
@@ -51,8 +48,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
 
     /// The members, or nil after a read error.
     ///
-    /// The read error becomes the pending error. A change that depends on the members must then do
-    /// nothing.
+    /// A change that needs the members must then do nothing.
     var readElements: [Element]? {
         switch storage {
         case .list(let objects): return objects
@@ -62,7 +58,6 @@ public struct ToMany<Element: ManagedObject>: Collection {
         }
     }
 
-    /// Returns whether the set is bound to the given relationship of an object.
     func isRelationship(_ relationship: Int, of owner: ManagedObject) -> Bool {
         if case .relationship(let own, relationship) = storage { own === owner } else { false }
     }

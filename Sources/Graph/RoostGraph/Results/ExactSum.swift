@@ -3,15 +3,12 @@ package import RoostCore
 
 /// A sum from which numbers can be removed without rounding errors.
 ///
-/// A sum of decimals is exact while it needs at most 38 digits.
-///
-/// Each floating-point addition or subtraction rounds. So doubles are added as multiples of the
-/// smallest double, and the sum is rounded only once, when it is read.
+/// Doubles are added as multiples of the smallest double, and the sum is rounded only when it is
+/// read. A sum of decimals is exact up to 38 digits.
 package struct ExactSum: Sendable {
     private var whole: Int128 = 0
     private var decimal: Decimal = 0
-    /// The sum of finite doubles in digits of 32 bits, lowest first; empty until a nonzero number
-    /// is added.
+    /// The sum of the finite doubles, in digits of 32 bits, lowest first.
     private var digits: [Int64] = []
     private var (nanCount, plusCount, minusCount) = (0, 0, 0)
     private var uncarriedCount = 0
@@ -26,9 +23,7 @@ package struct ExactSum: Sendable {
         }
     }
 
-    /// Adds or subtracts a number.
-    ///
-    /// Ignores null and values of other types.
+    /// Adds or subtracts a number, and ignores other values.
     package mutating func add(_ value: Value, isRemoved: Bool = false) {
         switch value {
         case .int(let number): whole += isRemoved ? -Int128(number) : Int128(number)
@@ -75,9 +70,7 @@ package struct ExactSum: Sendable {
         }
     }
 
-    /// The sum as a whole number, a decimal or a double, depending on the attribute's type.
-    ///
-    /// A whole number beyond 64 bits becomes a double.
+    /// The sum; a whole number beyond 64 bits becomes a double.
     package var value: Value {
         switch kind {
         case .decimal: .decimal(decimal)

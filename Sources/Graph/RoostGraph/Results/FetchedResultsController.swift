@@ -13,26 +13,24 @@ internal import RoostStores
 /// ```
 ///
 /// At the end of each event of the context, after observers were called, the controller updates the
-/// result and reports the difference, if any. Events include saves, undo, rollbacks, refreshes and
-/// resets, and merges of batch requests and other contexts' saves.
+/// result and reports any difference. Events include saves, undo, rollbacks, refreshes, resets, and
+/// merges of batch requests and other contexts' saves.
 ///
 /// The controller guarantees:
 ///
-/// - At the end of the event, the result equals that of a new fetch. Applying the difference to the
-///   old result gives the new result.
-/// - A difference lists exactly the objects of the result that changed in the event. Setting a
-///   property to its former value counts as a change. There are two exceptions. In a window, which
-///   is a result with an offset or a limit, unchanged objects can enter or leave at the edges. If
-///   the predicate, the order or the sections follow relationships, changes of related objects can
-///   make unchanged objects enter, leave or move.
+/// - At the end of the event, the result equals that of a new fetch.
+/// - A difference lists exactly the objects of the result that changed in the event, with two
+///   exceptions. Unchanged objects can enter or leave a *window*, which is a result with an offset
+///   or a limit. If the predicate, the order or the sections follow relationships, changes of
+///   related objects can make unchanged objects enter, leave or move.
+/// - Setting a property to its former value counts as a change.
 /// - When `onChange` is called, the controller has the new result. Changes that the program makes
 ///   during the call are reported afterwards.
 ///
-/// The controller fetches again only if the changed objects alone do not determine the new result.
-/// This is the case if:
+/// The controller fetches again only in these cases:
 ///
-/// - The predicate, the order or the sections follow a relationship, and an object changed in the
-///   entity hierarchy of its destination. A change of a relationship with an inverse changes the
+/// - The predicate, the order or the sections follow a relationship, and an object of the
+///   destination's entity hierarchy changed. A change of a relationship with an inverse changes the
 ///   objects at both ends.
 /// - The request has an offset, and a changed object was or is now outside of the window.
 /// - The request has only a limit, the window is full, and more objects left the window than
@@ -49,24 +47,23 @@ internal import RoostStores
 /// isolation of the context.
 ///
 /// - Complexity: Each object of the result takes about 60 to 100 bytes of memory, plus the bytes of
-///   its sort keys. Objects outside of a window take none. An event with *m* changed objects takes
-///   O(*m* log *n*) comparisons in a result of *n* objects.
+///   its sort keys. An event with *m* changed objects takes O(*m* log *n*) comparisons in a result
+///   of *n* objects.
 public final class FetchedResultsController<Object: ManagedObject> {
     private let result: FollowedResult
 
     /// Fetches a result, and updates it with the changes of the context.
     ///
-    /// Like a fetch, the initializer ends the current event. It does not end the event in the view
-    /// context and in contexts of attached actors.
+    /// Like a fetch, the initializer ends the current event, except in the view context and in
+    /// contexts of attached actors.
     ///
     /// - Parameters:
-    ///   - request: The request, with the order of the result. Objects with equal sort keys are
-    ///     ordered by their IDs. The settings for prefetching and refreshing have no effect.
+    ///   - request: The request. Objects with equal sort keys are ordered by their IDs. The
+    ///     settings for prefetching and refreshing have no effect.
     ///   - context: The context.
     ///   - path: An attribute, or a path to an attribute through to-one relationships. Objects with
-    ///     the same value form a section. The result is sorted by this value first, even if the
-    ///     request has another order. If nil, the result always has exactly one section, which has
-    ///     an empty name.
+    ///     the same value form a section. The result is sorted by this value first. If nil, the
+    ///     result always has exactly one section, whose name is empty.
     ///   - name: Returns a section's name for a value of `path`, such as the value's first letter.
     ///     Values with equal names must be neighbors in the order. By default, the name is the text
     ///     of the value.

@@ -3,7 +3,7 @@ internal import RoostQuery
 internal import RoostStores
 internal import RoostSystem
 
-/// The implementation of a controller: the rows of a result, and the unreported difference.
+/// The implementation of ``FetchedResultsController``.
 final class FollowedResult: ResultsFollower {
     let context: ManagedObjectContext
     private(set) var request: ResultsRequest
@@ -15,7 +15,7 @@ final class FollowedResult: ResultsFollower {
     private var change: ResultsChange?
     /// The keys of the objects that changed since the list was last up to date.
     private var touched: Set<Int64> = []
-    /// Whether the list must be fetched again, because an update failed.
+    /// Whether the last update failed.
     private var isBehind = false
 
     private struct WeakChannel {
@@ -38,7 +38,6 @@ final class FollowedResult: ResultsFollower {
 
     var sections: [ResultsSection] { list.publicSections(model) }
 
-    /// Returns a new channel for all later differences.
     func makeChannel() -> ResultsChannel {
         channels.removeAll { $0.channel == nil }
         let channel = ResultsChannel()
@@ -48,12 +47,10 @@ final class FollowedResult: ResultsFollower {
 
     // MARK: Fetching
 
-    /// Fetches the list again, and reports the differences.
-    ///
-    /// If `other` is not nil and the fetch succeeds, `other` replaces the request.
+    /// Fetches the list for `other` or the present request, and reports the difference.
     func fetch(_ other: ResultsRequest?) throws(StoreError) {
-        // The end of an event updates `list` for the present request, and the program may then set
-        // another window. So the request is read and replaced only afterwards.
+        // `prepareFetch` ends the event and updates `list`, and the program may then set another window. So the request
+        // is read only afterwards.
         try context.prepareFetch()
         let next = other ?? request
         let new = try next.fetchList(context)
@@ -71,8 +68,7 @@ final class FollowedResult: ResultsFollower {
         change = difference.isEmpty ? nil : difference
     }
 
-    /// Returns the first difference if the second is empty, or else a difference that contains the
-    /// whole result.
+    /// Returns the first difference, or the whole result if the second difference is not empty.
     ///
     /// Two nonempty differences occur only if the program fetches during a callback.
     private static func joining(
@@ -112,9 +108,7 @@ final class FollowedResult: ResultsFollower {
         }
     }
 
-    /// Computes the difference from the changed objects alone.
-    ///
-    /// - Returns: The difference, or nil if the list must be fetched again.
+    /// Computes the difference from the changed objects, or returns nil if a fetch is necessary.
     private func follow(_ noted: [Int64: ResultsNote]) throws(StoreError) -> ResultsChange? {
         var changes: [ResultsRowChange] = []
         changes.reserveCapacity(noted.count)
@@ -131,17 +125,12 @@ final class FollowedResult: ResultsFollower {
         return list.apply(changes, limit: limit, model: model)
     }
 
-    /// Returns the number of rows that a window keeps, if the window can be updated without a
-    /// fetch.
+    /// Returns the maximum number of rows to keep (`.some(nil)` for all), or nil if a fetch is
+    /// necessary.
     ///
-    /// A window is a result with a limit or an offset.
-    ///
-    /// - Parameters:
-    ///   - changes: The changes. If a changed row is now after the window's last row, it is set to
-    ///     nil, so that the object leaves the window or does not enter it.
-    ///   - missing: The keys of changed objects that no longer exist or do not match the predicate.
-    /// - Returns: `.some` with the maximum number of rows to keep (nil for all), or nil if the
-    ///   window must be fetched again.
+    /// If a changed row is now after the last row of a full window, it is set to nil, so that its
+    /// object is not in the window. `missing` contains the keys of changed objects that no longer
+    /// exist or match.
     private func followedLimit(_ changes: inout [ResultsRowChange], missing: [Int64]) -> Int?? {
         let (limit, offset) = (request.request.fetchLimit, request.request.fetchOffset ?? 0)
         guard limit != nil || offset > 0 else { return .some(nil) }
@@ -192,12 +181,10 @@ final class FollowedResult: ResultsFollower {
 
     // MARK: Objects
 
-    /// The maximum number of objects that are read in one step.
+    /// The maximum number of objects to read together.
     private static let pageCount = 64
 
-    /// Returns the object at a place.
-    ///
-    /// If the object is a fault, reads it together with its neighbors.
+    /// Returns the object at a place, after reading a fault together with its neighbors.
     func object(at place: ResultsPlace) -> ManagedObject {
         let section = list.sections[place.section]
         let (chunk, index) = section.position(ofItem: place.item)

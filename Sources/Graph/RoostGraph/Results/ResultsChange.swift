@@ -82,8 +82,8 @@ public struct ResultsChange: Hashable, Sendable {
     public internal(set) var updated: [Move] = []
     /// The whole new result, or nil if the lists contain the difference.
     ///
-    /// The whole result replaces the lists for slow readers of ``ResultsChanges``. It also replaces
-    /// them if the program fetches while a difference is reported. All lists are then empty.
+    /// Slow readers of ``ResultsChanges`` get the whole result, as do programs that fetch while a
+    /// difference is reported. All lists are then empty.
     public internal(set) var reload: [ResultsSection]?
 
     package init() {}
@@ -92,7 +92,6 @@ public struct ResultsChange: Hashable, Sendable {
         reload == nil && deletedSections.isEmpty && insertedSections.isEmpty && entryCount == 0
     }
 
-    /// The number of objects in all lists.
     package var entryCount: Int { deleted.count + inserted.count + moved.count + updated.count }
 
     /// Applies the difference to the old result, and returns the new result.

@@ -16,11 +16,11 @@ internal import RoostSystem
 ///   its controller is deallocated.
 /// - At most 64 differences, with at most 10 000 objects in total, wait for a slow reader. Beyond
 ///   these limits, one element with the whole new result replaces all waiting differences; see
-///   ``ResultsChange/reload``. So a slow reader does not exhaust memory, and applying all elements
-///   with ``ResultsChange/applying(to:)`` still gives the current result.
+///   ``ResultsChange/reload``. Applying all elements with ``ResultsChange/applying(to:)`` still
+///   gives the current result.
 ///
-/// Only one task may read a sequence. For another task, read ``FetchedResultsController/changes``
-/// again, which creates a new sequence.
+/// Only one task may read a sequence. Each read of ``FetchedResultsController/changes`` creates a
+/// new sequence.
 public struct ResultsChanges: AsyncSequence, Sendable {
     private let channel: ResultsChannel
 
@@ -52,7 +52,6 @@ public struct ResultsChanges: AsyncSequence, Sendable {
 
 /// The differences that wait for one sequence's reader.
 final class ResultsChannel: Sendable {
-    /// The maximum number of waiting differences.
     static let mostChanges = 64
     /// The maximum number of objects in all waiting differences.
     static let mostEntries = 10_000
@@ -63,20 +62,14 @@ final class ResultsChannel: Sendable {
     }
 
     private let state = Mutex(State())
-    /// A stream that wakes the reader.
-    ///
-    /// One signal suffices for all waiting differences.
+    /// A stream that wakes the reader; one signal suffices for all waiting differences.
     let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
 
     init() { (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1)) }
 
-    /// Adds a difference.
-    ///
-    /// - Parameters:
-    ///   - change: The difference.
-    ///   - whole: Returns the whole result. Called only if the whole result must replace the
-    ///     differences, because too many are waiting.
+    /// Adds a difference, or replaces all differences by the result of `whole` if too many are
+    /// waiting.
     func put(_ change: ResultsChange, _ whole: () -> [ResultsSection]) {
         let isFull = state.withLock { state in
             if state.waiting.first?.reload == nil, change.reload == nil, state.waiting.count < Self.mostChanges,
@@ -97,7 +90,6 @@ final class ResultsChannel: Sendable {
         signal.yield()
     }
 
-    /// Removes and returns the first waiting difference, if any.
     func take() -> ResultsChange? {
         state.withLock { state in
             guard !state.waiting.isEmpty else { return nil }

@@ -1,12 +1,9 @@
 package import RoostCore
 
-// The computation of differences between two states of a result, without contexts and stores.
-
 /// An object that an event changed or may have changed, and its current row.
 package struct ResultsRowChange: Sendable {
-    /// The key of the object.
     package var key: Int64
-    /// The current row of the object, or nil if it is not in the result.
+    /// The current row, or nil if the object is not in the result.
     package var row: ResultsRow?
     /// Whether the event certainly changed the object, even if its row is the same.
     package var isTouched: Bool
@@ -17,16 +14,11 @@ package struct ResultsRowChange: Sendable {
 }
 
 extension ResultsList {
-    /// Applies the changes of some objects to the list.
+    /// Applies changes, at most one for each key, and returns the difference from the old list.
     ///
-    /// - Parameters:
-    ///   - changes: At most one change for each key.
-    ///   - limit: The maximum number of rows to keep, starting from the first, or nil for all.
-    ///   - model: The model of the rows.
-    /// - Returns: The difference between the old and the new list.
-    /// - Complexity: O(*m* log *n*) comparisons for *m* changes in a list of *n* rows. Inserting or
-    ///   removing a row also moves the following rows of its chunk, which has at most 128 rows.
-    ///   Computing a place adds up the row counts of a section's chunks.
+    /// `limit` is the maximum number of rows to keep, starting from the first, or nil for all.
+    ///
+    /// - Complexity: O(*m* log *n*) comparisons for *m* changes in a list of *n* rows.
     package mutating func apply(
         _ changes: [ResultsRowChange], limit: Int? = nil, model: ManagedObjectModel
     ) -> ResultsChange {
@@ -66,10 +58,7 @@ extension ResultsList {
         return difference.finish(self)
     }
 
-    /// Removes the rows at the given positions.
-    ///
-    /// - Returns: The serial numbers of the sections that became empty and were removed, by section
-    ///   name.
+    /// Removes rows, and returns the serial numbers of the removed sections by name.
     private mutating func remove(_ positions: [Position]) -> [String: UInt32] {
         var former: [String: UInt32] = [:]
         for position in positions.sorted().reversed() {
@@ -78,7 +67,6 @@ extension ResultsList {
         return former
     }
 
-    /// Removes the last rows, which exceed the limit of the request.
     private mutating func dropLast(_ excess: Int, of old: ResultsList, difference: inout ResultsDifference) {
         let recorded = difference.keys
         for _ in 0..<excess {
@@ -94,16 +82,12 @@ extension ResultsList {
         }
     }
 
-    /// Returns the difference between an old list and this list.
+    /// Returns the difference from an old list: all changed objects, and as few unchanged objects as
+    /// possible.
     ///
-    /// Sections with the same name count as the same section.
+    /// Sections with the same name count as the same section. `touched` contains the keys of the
+    /// objects that certainly changed.
     ///
-    /// - Parameters:
-    ///   - old: The old list.
-    ///   - touched: The keys of the objects that certainly changed.
-    ///   - model: The model of the rows.
-    /// - Returns: The difference, with all changed objects and as few unchanged objects as
-    ///   possible.
     /// - Complexity: O(*n* + *m* log *m*) for *n* rows, where *m* rows are between the first and
     ///   the last differing rows.
     package mutating func difference(
@@ -123,8 +107,7 @@ extension ResultsList {
             guard a.1.fingerprint != b.1.fingerprint || touched.contains(a.1.key) else { return }
             difference.update(b.1.key, entity: Int(b.1.entity), from: a.0)
         }
-        // The first and the last rows are usually the same in both lists, so the search for moves
-        // skips these rows.
+        // The search for moves skips equal rows at both ends.
         var (start, formerEnd, presentEnd) = (0, formerRows.count, presentRows.count)
         while start < formerEnd, start < presentEnd, isSame(formerRows[start], presentRows[start]) {
             compare(formerRows[start], presentRows[start])
@@ -195,12 +178,10 @@ struct ResultsDifference {
         updated.append((key, entity, from))
     }
 
-    /// The keys of the recorded rows.
     var keys: Set<Int64> { Set(displaced.map { $0.key }).union(updated.map { $0.key }) }
 
     private func id(_ key: Int64, entity: Int) -> ObjectID { ObjectID(model.entities[entity].name, key: key) }
 
-    /// Returns the difference between the old list and a new one.
     mutating func finish(_ new: ResultsList) -> ResultsChange {
         var change = ResultsChange()
         for row in updated {
@@ -240,7 +221,6 @@ struct ResultsDifference {
         return change
     }
 
-    /// For each displaced row, counts the preceding rows that are not displaced.
     private mutating func measureGaps() {
         func measure(_ place: KeyPath<Displaced, ResultsPlace?>, gap: WritableKeyPath<Displaced, Int>) {
             var places: [(place: ResultsPlace, index: Int)] = []

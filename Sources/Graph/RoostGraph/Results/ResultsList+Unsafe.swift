@@ -1,10 +1,7 @@
 internal import Foundation
 
 extension ResultsList.Chunk {
-    /// Compares the bytes of `order` with the order of the row at an index.
-    ///
-    /// - Returns: A negative number if `order` comes first, 0 for equal bytes, or else a positive
-    ///   number.
+    /// Compares `order` with the order of a row, and returns a number like `memcmp`.
     func compare(_ order: [UInt8], with index: Int) -> Int {
         let range = range(index)
         // SAFETY: `range` is within `bytes`, because the entries' ends ascend up to `bytes.count`.

@@ -2,17 +2,13 @@ internal import RoostCore
 
 /// One object of a result, with the data that determine its position.
 package struct ResultsRow: Sendable {
-    /// The key of the object.
     package var key: Int64
-    /// The number of the object's entity.
+    /// The entity's number.
     package var entity: Int
     /// A hash of the object's values.
     package var fingerprint: UInt64
-    /// The bytes that determine the object's position in the order.
-    ///
-    /// If two objects have equal bytes, their keys determine the order.
+    /// The bytes that determine the order; objects with equal bytes are ordered by key.
     package var order: [UInt8]
-    /// The name of the object's section.
     package var section: String
 
     package init(key: Int64, entity: Int, fingerprint: UInt64, order: [UInt8], section: String = "") {
@@ -21,7 +17,7 @@ package struct ResultsRow: Sendable {
     }
 }
 
-/// The rows of a result in their order, in sections.
+/// The ordered rows of a result, in sections and chunks.
 ///
 /// A chunk has at most 128 rows, and a dictionary maps each key to its chunk. So a row is found,
 /// removed or inserted without moving the rows of other chunks. Each row stores the bytes of its
@@ -31,7 +27,7 @@ package struct ResultsList: Sendable {
     struct Entry: Sendable {
         var key: Int64
         var fingerprint: UInt64
-        /// The end of the order's bytes in the chunk's bytes.
+        /// The end of the row's order in ``Chunk/bytes``.
         var end: Int32
         var entity: UInt16
     }
@@ -42,19 +38,17 @@ package struct ResultsList: Sendable {
         var bytes: [UInt8] = []
     }
 
-    /// A section: the rows with the same section name.
     struct Section: Sendable {
         let name: String
-        /// The serial number of the section, which does not change when sections are inserted.
+        /// A number that does not change when sections are inserted.
         let serial: UInt32
         var count = 0
         var chunks: [Chunk] = []
-        /// The numbers of the chunks, which do not change when chunks are inserted.
+        /// Numbers that do not change when chunks are inserted.
         var chunkNumbers: [UInt32] = []
         var counts: [Int32] = []
     }
 
-    /// The position of a row in the list.
     struct Position: Hashable, Comparable {
         var section: Int
         var chunk: Int
@@ -65,21 +59,17 @@ package struct ResultsList: Sendable {
         }
     }
 
-    /// Whether the list always has exactly one section.
+    /// Whether the list always has exactly one section, without a name.
     let isOneSection: Bool
     private(set) var sections: [Section] = []
     private(set) var serials: [UInt32] = []
     private(set) var count = 0
-    /// The chunk numbers by key.
     private var chunkOfKey: [Int64: UInt32] = [:]
     /// The serial numbers of sections by chunk number.
     private var sectionOfChunk: [UInt32] = []
     private var freeChunkNumbers: [UInt32] = []
     private var nextSerial: UInt32 = 0
 
-    /// Creates an empty list.
-    ///
-    /// - Parameter isOneSection: Whether the list always has exactly one section, without a name.
     package init(isOneSection: Bool) {
         self.isOneSection = isOneSection
         if isOneSection { _ = insertSection("", at: 0) }
@@ -142,9 +132,7 @@ package struct ResultsList: Sendable {
 
     // MARK: Changing
 
-    /// Adds a row.
-    ///
-    /// The method is faster if the row belongs at the end of the list.
+    /// Inserts a row; this is fastest at the end of the list.
     package mutating func append(_ row: ResultsRow) {
         guard isAfterLast(row) else { return insert(row, former: [:]) }
         if let last = sections.indices.last, isOneSection || sections[last].name == row.section {
@@ -169,12 +157,9 @@ package struct ResultsList: Sendable {
         sections[position.section].chunks[position.chunk].entries[position.index].fingerprint = fingerprint
     }
 
-    /// Removes the row at a position.
+    /// Removes a row, and returns its section if the section was also removed.
     ///
-    /// Also removes the row's section if the section becomes empty and ``isOneSection`` is false.
     /// Earlier positions remain valid.
-    ///
-    /// - Returns: The name and serial number of the removed section, if any.
     mutating func remove(at position: Position) -> (name: String, serial: UInt32)? {
         let (s, c) = (position.section, position.chunk)
         let key = sections[s].chunks[c].remove(at: position.index)
@@ -193,11 +178,10 @@ package struct ResultsList: Sendable {
         return (section.name, section.serial)
     }
 
-    /// Inserts a row at the position that its order determines.
+    /// Inserts a row whose key is not in the list.
     ///
-    /// - Parameters:
-    ///   - row: A row whose key is not in the list.
-    ///   - former: The serial numbers of sections that were removed in the same update, by name.
+    /// `former` contains the serial numbers of sections that were removed in the same update, by
+    /// name.
     mutating func insert(_ row: ResultsRow, former: [String: UInt32]) {
         // Find the last section that begins before the row. The row belongs to this section, the
         // next one, or a new one between them.
@@ -278,7 +262,7 @@ package struct ResultsList: Sendable {
 
     /// Gives each section the serial number of the section with the same name in another list.
     ///
-    /// A section without a counterpart gets a new number.
+    /// Other sections get new numbers.
     mutating func adoptSerials(of other: ResultsList) {
         var known = Dictionary(other.sections.map { ($0.name, $0.serial) }, uniquingKeysWith: { first, _ in first })
         nextSerial = max(nextSerial, other.nextSerial)

@@ -3,9 +3,7 @@ internal import RoostCore
 internal import RoostQuery
 internal import RoostStores
 
-/// A request whose result follows changes, compiled for the model of a context.
-///
-/// The request can examine single objects or fetch the whole result.
+/// A compiled request that examines single objects or fetches the whole result.
 struct ResultsRequest {
     let checked: CheckedFetchRequest
     let entity: ManagedObjectModel.Entity
@@ -13,15 +11,11 @@ struct ResultsRequest {
     let includesPendingChanges: Bool
     /// The number of sort descriptors that determine the section; 0 for a result without sections.
     let sectionLevels: Int
-    /// The function that computes a section's name from an object's value, or nil for the value's
-    /// text.
+    /// The function that computes a section's name, or nil for the text of the value.
     let sectionName: ((Value) -> String)?
     /// The examiner of single objects, or nil if examining an object also reads related objects.
     private let examiner: RecordExaminer?
 
-    /// Compiles a request.
-    ///
-    /// - Throws: Errors from compiling the request.
     init(
         _ request: FetchRequest, includesPendingChanges: Bool, sections path: String?, named name: ((Value) -> String)?,
         model: ManagedObjectModel
@@ -49,9 +43,6 @@ struct ResultsRequest {
         examiner = reach.followedRoots.isEmpty ? try RecordExaminer(checked, graph: nil) : nil
     }
 
-    /// Returns the request with another window.
-    ///
-    /// - Throws: `invalidRequest` for a negative number.
     func with(offset: Int?, limit: Int?) throws(StoreError) -> ResultsRequest {
         var other = request
         (other.fetchOffset, other.fetchLimit) = (offset, limit)
@@ -73,14 +64,9 @@ struct ResultsRequest {
 
     // MARK: Single objects
 
-    /// Calls `body` for the given objects that match the predicate, regardless of the window.
+    /// Calls `body` for the noted objects that match the predicate, regardless of the window.
     ///
-    /// - Parameters:
-    ///   - noted: Objects of the request's hierarchy, by key.
-    ///   - context: The context.
-    ///   - body: Receives the record of each object that matches.
-    /// - Returns: The keys of the given objects that no longer exist or do not match.
-    /// - Throws: Errors from reading and comparing.
+    /// Returns the keys of the noted objects that no longer exist or do not match.
     func examine(
         _ noted: [Int64: ResultsNote], context: ManagedObjectContext,
         _ body: (RecordReader, RecordExaminer) throws(StoreError) -> Void
@@ -129,7 +115,6 @@ struct ResultsRequest {
         return missing + unread.filter { !found.contains($0) }
     }
 
-    /// Returns an examiner for records in the context's current state.
     private func makeExaminer(_ context: ManagedObjectContext) throws(StoreError) -> RecordExaminer {
         if let examiner { return examiner }
         let core = context.core
@@ -140,9 +125,6 @@ struct ResultsRequest {
         return try RecordExaminer(checked, graph: try ChangedGraph(pending.changes, over: graph))
     }
 
-    /// Returns the row of an object that is in the result.
-    ///
-    /// - Throws: Errors from reading related objects.
     func row(_ record: RecordReader, examiner: RecordExaminer) throws(StoreError) -> ResultsRow {
         ResultsRow(
             key: record.key, entity: record.entityNumber,
@@ -164,16 +146,12 @@ struct ResultsRequest {
         }
     }
 
-    /// Returns the text of a number.
-    ///
-    /// In a sort order, -0 equals 0, and all NaNs are equal. So they get the same text.
+    /// Returns equal texts for numbers that are equal in a sort order: 0 and -0, and all NaNs.
     private static func text(of number: Double) -> String { number.isNaN ? "nan" : "\(number + 0)" }
 
     // MARK: The whole result
 
     /// Fetches the result without ending the event, and calls `body` with each object in order.
-    ///
-    /// - Throws: Errors from fetching.
     func fetch(
         _ context: ManagedObjectContext, _ body: (RecordReader, RecordExaminer) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -193,12 +171,9 @@ struct ResultsRequest {
     }
 
     /// Fetches the rows of the result without ending the event.
-    ///
-    /// - Throws: Errors from fetching.
     func fetchList(_ context: ManagedObjectContext) throws(StoreError) -> ResultsList {
         var list = ResultsList(isOneSection: sectionLevels == 0)
-        // Neighboring objects usually have the same section, so a section's name is usually
-        // computed only once.
+        // Neighboring objects usually have the same section, so its name is kept for the next object.
         var known: (prefix: [UInt8], name: String)?
         try fetch(context) { (record, examiner) throws(StoreError) in
             var row = ResultsRow(

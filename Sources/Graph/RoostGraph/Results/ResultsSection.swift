@@ -22,8 +22,7 @@ public struct ResultsSection: RandomAccessCollection, Hashable, Sendable {
 
     /// The name; by default, the text of the value that the section's objects share.
     ///
-    /// By default, the name for null is empty. The name is also empty in a result that is not
-    /// divided into sections.
+    /// By default, the name for null is empty. The name is also empty in an undivided result.
     public var name: String { content.name }
     /// The first character of the name in upper case, for an index beside a list.
     public var indexTitle: String { String(name.prefix(1)).uppercased() }
@@ -72,7 +71,6 @@ public struct ResultsSection: RandomAccessCollection, Hashable, Sendable {
 }
 
 extension ResultsList {
-    /// Returns the public values of the sections.
     package func publicSections(_ model: ManagedObjectModel) -> [ResultsSection] {
         sections.map { ResultsSection($0, model: model) }
     }

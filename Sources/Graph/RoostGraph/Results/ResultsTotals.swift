@@ -10,16 +10,15 @@ internal import RoostStores
 /// totals.onChange = { print(totals.count, totals.sum("plays")) }
 /// ```
 ///
-/// At the end of each event, the predicate is evaluated for the changed objects, and their former
-/// contributions are replaced. The request is executed again only in the cases in which a
-/// ``FetchedResultsController`` without a window fetches again.
+/// At the end of each event, the totals are updated for the changed objects. The request is
+/// executed again only if a ``FetchedResultsController`` without a window would fetch again.
 ///
 /// Sums of whole numbers are exact if they fit in 64 bits. A sum of floating-point numbers is
 /// computed exactly and rounded once, so it does not depend on the order of changes. Null values
 /// are ignored.
 ///
 /// - Complexity: Each matching object takes about 30 bytes of memory, and about 100 bytes more if
-///   there are sums. Updating takes time proportional to the number of changed objects, unless the
+///   there are sums. An update takes time proportional to the number of changed objects, unless the
 ///   request is executed again.
 public final class ResultsTotals {
     private let totals: FollowedTotals
@@ -118,7 +117,7 @@ final class FollowedTotals: ResultsFollower {
         (self.attributes, sums, emptySums) = (known, empty, empty)
         try context.prepareFetch()
         try fetch()
-        // The program has not seen earlier totals, so the first fetch does not count as a change.
+        // The first fetch does not count as a change.
         isChanged = false
         context.core.requireResults().add(self)
     }
@@ -148,7 +147,6 @@ final class FollowedTotals: ResultsFollower {
         (self.parts, self.sums) = (parts, sums)
     }
 
-    /// Replaces the contribution of an object; nil removes the contribution.
     private func replace(_ key: Int64, by values: [Value]?) {
         let old = parts[key]
         guard old != values else { return }

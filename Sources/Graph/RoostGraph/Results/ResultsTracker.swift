@@ -3,14 +3,12 @@ internal import RoostStores
 
 /// A result that updates at the end of each event.
 protocol ResultsFollower: AnyObject {
-    /// Updates the result for changed objects, and stores the difference for ``report()``.
+    /// Updates the result, and stores the difference for ``report()``.
     ///
-    /// - Parameters:
-    ///   - noted: The objects that changed or may have changed.
-    ///   - needsFetch: Whether other objects may have changed, too.
+    /// `noted` contains objects that may have changed. If `needsFetch` is true, other objects may
+    /// have changed, too.
     func update(_ noted: [ObjectPlace: ResultsNote], needsFetch: Bool)
 
-    /// Reports the difference to the program.
     func report()
 }
 
@@ -25,7 +23,7 @@ struct ResultsNote: OptionSet {
     static let stored = ResultsNote(rawValue: 2)
 }
 
-/// A tracker of the objects that an event changes, for the results of a context.
+/// The objects that an event changes, for the results of a context.
 ///
 /// A context without results has no tracker, unless a child context has results.
 final class ResultsTracker {
@@ -35,7 +33,7 @@ final class ResultsTracker {
 
     private var followers: [WeakFollower] = []
     private var noted: [ObjectPlace: ResultsNote] = [:]
-    /// Whether objects that are not in `noted` may have changed, too.
+    /// Whether objects that are not in `noted` may have changed.
     private var needsFetch = false
     private var isUpdating = false
 
@@ -43,7 +41,6 @@ final class ResultsTracker {
 
     func add(_ follower: any ResultsFollower) { followers.append(WeakFollower(follower: follower)) }
 
-    /// Removes the given follower and all deallocated followers.
     func remove(_ follower: any ResultsFollower) {
         followers.removeAll { $0.follower == nil || $0.follower === follower }
     }
@@ -52,12 +49,10 @@ final class ResultsTracker {
 
     func note(_ object: ManagedObject) { note(ObjectPlace(root: object.root, key: object.key)) }
 
-    /// Records that an object changed.
     func note(_ place: ObjectPlace) {
         noted[place, default: []].formUnion(isPlanted(.forgetsTouched) ? [] : .touched)
     }
 
-    /// Records that the changes of an object were discarded.
     func noteDiscarded(_ object: ManagedObject) {
         if isPlanted(.overlooksDiscarded) { return }
         noted[ObjectPlace(root: object.root, key: object.key), default: []].formUnion([.touched, .stored])
@@ -76,17 +71,13 @@ final class ResultsTracker {
         if noted[place] == nil { noted[place] = [] }
     }
 
-    /// Records that all objects may have changed, so that results are fetched again.
     func noteAll() { needsFetch = true }
 
     // MARK: Updating
 
-    /// Updates all results, and reports the differences.
+    /// Updates all results, reports the differences, and returns whether anything was updated.
     ///
-    /// Changes that the program makes during a report are reported afterwards. So, during a report,
-    /// results show the state after the reported difference.
-    ///
-    /// - Returns: Whether results were updated.
+    /// Changes that the program makes during a report are reported afterwards.
     func update() -> Bool {
         guard !isUpdating, !noted.isEmpty || needsFetch else { return false }
         isUpdating = true
@@ -105,7 +96,6 @@ final class ResultsTracker {
 }
 
 extension GraphCore {
-    /// Returns the tracker, creating it for the first result.
     func requireResults() -> ResultsTracker {
         // A child's results also follow the parent's changes, so the parent needs a tracker.
         if let parent { _ = parent.core.requireResults() }
@@ -120,7 +110,6 @@ extension GraphCore {
         dropResults()
     }
 
-    /// Removes the tracker if no result needs it.
     private func dropResults() {
         guard results?.isEmpty ?? false else { return }
         var isNeeded = false
@@ -133,8 +122,7 @@ extension GraphCore {
     /// Updates the results of the context at the end of an event.
     func updateResults() {
         guard let results else { return }
-        // Reading for results must not begin the program's next event. So a reader that was opened
-        // for results is closed.
+        // A reader that was opened for results is closed, so that it does not begin the program's next event.
         let wasReading = isReading
         let isChanged = results.update()
         if !wasReading { closeReader() }

@@ -91,7 +91,6 @@ enum RowAccess {
         return true
     }
 
-    /// Returns the destination of a reference field, or nil for null.
     @inline(__always)
     static func reference(_ row: UnsafeRawPointer, field: RecordLayout.Field) -> (entity: Int, key: Int64)? {
         guard !isNull(row, field: field.index) else { return nil }
@@ -101,7 +100,6 @@ enum RowAccess {
         return (Int(entity), key)
     }
 
-    /// Sets a reference field; nil sets the field to null.
     static func setReference(
         _ reference: (entity: Int, key: Int64)?, row: UnsafeMutableRawPointer, field: RecordLayout.Field
     ) {

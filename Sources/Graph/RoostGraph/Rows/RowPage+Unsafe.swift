@@ -1,11 +1,10 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// A block of memory with the rows of objects: complete records, one after the other.
+/// A block of memory with rows, which are records in the format of the stores.
 ///
-/// A row is a record in the format of the stores. Pages are aligned to 256 KiB, so a row's
-/// address determines its page without additional memory. A page counts the uses of its rows. When
-/// the count reaches zero, the page is freed.
+/// Pages are aligned to 256 KiB, so a row's address determines its page. A page is freed when its
+/// rows have no uses.
 ///
 /// SAFETY of the whole file: pages and rows are confined to the region of one context. A row is
 /// accessed only while its owner retains it. The page's fields are in the header, before the first
@@ -21,7 +20,7 @@ struct RowPage {
     private var useCount: Int
     /// The number of used bytes, including the header.
     private var usedByteCount: Int
-    /// The number of rows that were added to the page, including rows that are no longer used.
+    /// The number of added rows, including rows that are no longer used.
     private var rowCount = 0
     /// Whether the page contains only fetched rows, without gaps.
     private var isFetched: Bool
@@ -41,11 +40,9 @@ struct RowPage {
             .assumingMemoryBound(to: RowPage.self)
     }
 
-    /// Adds one use of a row.
     @inline(__always)
     static func retain(_ row: UnsafeRawPointer) { header(of: row)?.pointee.useCount &+= 1 }
 
-    /// Removes one use of a row.
     @inline(__always)
     static func release(_ row: UnsafeRawPointer) {
         guard let page = header(of: row) else { return }
@@ -59,26 +56,20 @@ struct RowPage {
         header(of: row).map { $0.pointee.useCount &* 4 < $0.pointee.rowCount } ?? false
     }
 
-    /// Returns the number of bytes that a private row occupies.
-    ///
-    /// The number is rounded up, to align the pointer before the next row.
+    /// Returns the size of a private row, rounded up to align the pointer before the next row.
     @inline(__always)
     private static func rounded(_ byteCount: Int) -> Int { (byteCount + 7) & ~7 }
 
-    /// Returns the number of bytes that a fetched row occupies.
+    /// Returns the size of a fetched row, rounded up to an even number.
     ///
-    /// The result is even, so that objects can use the lowest bit of a row's address as a flag; see
-    /// ``ManagedObject/fastRow``.
+    /// Objects use the lowest bit of a row's address as a flag; see ``ManagedObject/fastRow``.
     @inline(__always)
     private static func even(_ byteCount: Int) -> Int { (byteCount + 1) & ~1 }
 
     /// Calls `body` with up to `limit` rows that follow a fetched row in its page.
     ///
-    /// - Parameters:
-    ///   - row: A row of any page. If the row was not fetched, `body` is not called.
-    ///   - limit: The maximum number of rows to visit.
-    ///   - length: Returns the number of bytes of a row.
-    ///   - body: Receives each row, whose memory is valid even if no object uses the row any more.
+    /// Does nothing for a row that was not fetched. A visited row is valid even if no object uses
+    /// it any more.
     static func forEachRow(
         after row: UnsafeRawPointer, limit: Int, length: (UnsafeRawPointer) -> Int, _ body: (UnsafeRawPointer) -> Void
     ) {
@@ -96,10 +87,9 @@ struct RowPage {
     struct Pool: ~Copyable {
         private var page: UnsafeMutableRawPointer?
         private let isFetched: Bool
-        /// The number of bytes before each row.
+        /// The number of reserved bytes before each row.
         private let prefixByteCount: Int
 
-        /// Creates a pool, with `prefixByteCount` reserved bytes before each row.
         init(isFetched: Bool, prefixByteCount: Int = 0) {
             self.isFetched = isFetched
             self.prefixByteCount = prefixByteCount
@@ -107,7 +97,7 @@ struct RowPage {
 
         deinit { if let page { RowPage.release(page) } }
 
-        /// Returns memory for a row of `byteCount` bytes, with a use count of one.
+        /// Returns memory for a row, which has one use.
         @inline(__always)
         mutating func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
             // Fetched rows need no alignment, because records are read with unaligned loads.
@@ -158,13 +148,13 @@ struct RowPage {
 enum PrivateRow {
     static let prefixByteCount = 8
 
-    /// Returns the committed row of a private row, or nil for a new object.
+    /// Returns the committed row, or nil for a new object.
     @inline(__always)
     static func committed(_ row: UnsafeRawPointer) -> UnsafeRawPointer? {
         UnsafeRawPointer(bitPattern: row.load(fromByteOffset: -8, as: UInt.self))
     }
 
-    /// Sets the committed row of a private row, without counting uses.
+    /// Sets the committed row, without counting uses.
     @inline(__always)
     static func setCommitted(_ committed: UnsafeRawPointer?, of row: UnsafeMutableRawPointer) {
         row.storeBytes(of: committed.map { UInt(bitPattern: $0) } ?? 0, toByteOffset: -8, as: UInt.self)

@@ -4,9 +4,7 @@ internal import RoostStores
 /// The pending changes of a context for one store.
 struct PendingChanges {
     var changes: ChangeSet
-    /// The changed objects of the context.
-    ///
-    /// This list keeps the objects of the other lists alive.
+    /// The changed objects; this list keeps the objects of the other lists alive.
     let changed: [ManagedObject]
     /// The objects of `changes.inserts`, in the same order.
     var inserted = UncountedObjects()
@@ -21,7 +19,6 @@ struct PendingChanges {
 
     var isEmpty: Bool { changes.isEmpty && changes.unchanged.isEmpty }
 
-    /// Reserves memory for the records, so that a large change set is not reallocated.
     mutating func reserveCapacity(_ survey: SaveSurvey) {
         changes.inserts.reserveCapacity(survey.inserts.count, byteCount: survey.inserts.bytes)
         changes.updates.reserveCapacity(survey.updates.count, byteCount: survey.updates.bytes)
@@ -31,11 +28,7 @@ struct PendingChanges {
 }
 
 extension ManagedObjectContext {
-    /// Returns the change set of a save to the first store, before the model's rules extend it.
-    ///
-    /// Used by benchmarks.
-    ///
-    /// - Throws: Errors from reading.
+    /// Returns the change set of a save to the first store, for benchmarks.
     package func pendingChangeSet() throws(StoreError) -> ChangeSet {
         core.survey = SaveSurvey()
         core.changed.forEachUncounted { core.survey.note($0, flags: $0.flags, state: $0.state) }
@@ -44,17 +37,10 @@ extension ManagedObjectContext {
 }
 
 extension GraphCore {
-    /// Returns the pending changes for one store, as one change set.
+    /// Returns the pending changes for one store.
     ///
-    /// Rows are complete records, so the method only hashes and copies them.
-    ///
-    /// - Parameters:
-    ///   - store: The index of the store.
-    ///   - reach: The request that needs the changes, or nil for a commit. For a request, the
-    ///     change set includes only changes that can affect the request, and the records have no
-    ///     checksums. For a commit, the change set includes expectations about the store.
-    /// - Returns: The changes.
-    /// - Throws: Errors from reading ordered links and deleted objects.
+    /// If `reach` is nil, the changes are for a commit, and include expectations about the store.
+    /// Otherwise, they include only changes that can affect the request, without checksums.
     func pendingChanges(store: Int, in reach: RequestReach? = nil) throws(StoreError) -> PendingChanges {
         let forCommit = reach == nil
         let isWholeStore = stores?.stores.count == 1
@@ -63,8 +49,7 @@ extension GraphCore {
         if forCommit, isWholeStore { pending.reserveCapacity(survey) }
         var newReferences: Set<ObjectID> = []
         var links = LinkChanges(self, isForCommit: forCommit)
-        // Neighboring records usually have the same entity, so its information is kept for the next
-        // record.
+        // Neighboring records usually have the same entity, so its ranges are kept for the next record.
         var (known, ranges) = (-1, [Range<Int>]())
         let gone: ManagedObject.Flags = [.deleted, .inaccessible]
         try objects.forEachUncounted { (object) throws(StoreError) in
@@ -115,7 +100,6 @@ extension GraphCore {
         return pending
     }
 
-    /// Collects a changed object whose row is unchanged.
     private func collectUnwritten(_ object: ManagedObject, isForCommit: Bool, pending: inout PendingChanges) {
         if object.flags.contains(.detectsConflicts), isForCommit { requireUnchanged(object, pending: &pending) }
         pending.unwritten.append(object)
@@ -132,12 +116,9 @@ extension GraphCore {
         pending.deleted.append(object)
     }
 
-    /// Adds the expectations of a commit.
+    /// Makes the commit check new destinations, references to deleted objects, and last places.
     ///
-    /// The commit fails if a new destination is missing, or if the last place in an ordered
-    /// relationship differs from the place that the save read. It also fails if an object still
-    /// refers to a deleted object. If a delete rule of any deleted object allows references, this
-    /// check is omitted.
+    /// References are not checked if a delete rule of any deleted object allows them.
     private func addExpectations(to pending: inout PendingChanges, destinations: Set<ObjectID>, store: Int) {
         let isWholeStore = stores?.stores.count == 1
         pending.changes.existing = isPlanted(.trustsDestinations) ? [] : Array(destinations)
@@ -148,9 +129,7 @@ extension GraphCore {
         }
     }
 
-    /// Returns whether a save would insert, delete or update the record of an object.
-    ///
-    /// False if only to-many relationships of the object changed.
+    /// Returns whether a save would insert, update or delete the record of an object.
     func hasPendingRow(_ object: ManagedObject) -> Bool {
         if !object.flags.isDisjoint(with: [.inserted, .deleted]) { return true }
         guard object.state.contains(.privateRow), let row = object.row else { return false }
@@ -170,7 +149,7 @@ extension GraphCore {
             ChangeSet.Reference(object.objectID, version: RowAccess.version(row)))
     }
 
-    /// Collects the destinations of references that differ from those in the committed row.
+    /// Collects the destinations of references that differ from the committed row.
     private func collectNewReferences(
         _ object: ManagedObject, row: UnsafeRawPointer, info: EntityInfo, found: inout Set<ObjectID>
     ) {
@@ -182,8 +161,7 @@ extension GraphCore {
             if let committed, RowAccess.reference(committed, field: field)?.key == key { continue }
             let root = table.root(entity)
             if let destination = registry.find(root, key: key) {
-                // The commit inserts new destinations itself. A reference to a deleted destination makes the commit
-                // fail.
+                // The commit inserts new destinations itself, but must fail for a deleted destination.
                 if destination.flags.contains(.inserted) { continue }
                 found.insert(destination.objectID)
             } else if table.info(entity).entity.selfAndSubentities.count == 1 {
@@ -219,7 +197,7 @@ private struct LinkChanges {
                 remove(Link(object.key, key), owner: owner, isFlipped: isFlipped)
             }
             guard relationship.isOrdered else {
-                // If the other end is ordered, that end adds the link together with the position.
+                // An ordered inverse adds the link together with the position.
                 if let inverse = relationship.inverse, model.relationships[inverse].isOrdered { continue }
                 for key in members.added where !isRemoved(root, key: key) {
                     add(Link(object.key, key), owner: owner, isFlipped: isFlipped, setsOrder: false)
@@ -233,7 +211,6 @@ private struct LinkChanges {
         }
     }
 
-    /// Returns whether a member is deleted in the context.
     private func isRemoved(_ root: Int, key: Int64) -> Bool {
         core.registered(root, key: key)?.flags.contains(.deleted) ?? false
     }
@@ -248,7 +225,7 @@ private struct LinkChanges {
         let link = model.relationships[owner].normalized(isFlipped ? link.flipped : link)
         let ends = Link.Ends(link)
         if let index = seenAdded[owner]?[ends], let batch = added.firstIndex(where: { $0.relationship == owner }) {
-            // The link was already added. Only an ordered end also sets its position.
+            // The link was already added. Only an ordered end also sets a position.
             guard setsOrder else { return }
             if isFlipped {
                 added[batch].links[index].inverseOrder = link.inverseOrder
@@ -272,7 +249,7 @@ private struct LinkChanges {
 }
 
 extension Link {
-    /// The keys of a link's two ends, without positions.
+    /// A link without its positions.
     fileprivate struct Ends: Hashable {
         let source: Int64
         let target: Int64

@@ -4,7 +4,6 @@ internal import RoostStores
 extension GraphCore {
     // MARK: Rounds of willSave
 
-    /// Begins a round of `willSave`.
     func beginRound() { touched.forEachUncounted { $0.state.remove(.touched) } }
 
     /// Returns the objects that changed since ``beginRound()``, in the order of their first change.
@@ -20,7 +19,7 @@ extension GraphCore {
 
     // MARK: Validation
 
-    /// Returns a failure for each remaining object that makes a delete rule deny the deletion.
+    /// Returns a failure for each object that makes a delete rule deny the deletion.
     func denials(of object: ManagedObject) throws(StoreError) -> [ValidationFailure] {
         var failures: [ValidationFailure] = []
         guard !object.flags.contains(.inserted), !isPlanted(.deniesNot) else { return [] }
@@ -43,19 +42,15 @@ extension GraphCore {
         return failures
     }
 
-    /// Returns the failures of rules that depend on one record alone.
-    ///
-    /// The same pass collects the survey, because a second pass would access the same memory again.
-    ///
-    /// - Throws: `timedOut` if matching a value against its pattern takes too long.
+    /// Returns the failures of rules that depend on one record alone, and collects the survey.
     func ruleFailures(_ survey: inout SaveSurvey) throws(StoreError) -> [ValidationFailure] {
         var failures = FailureList()
         guard let stores else { return [] }
         var rules = stores.stores.map(\.rules.records)
         let objects = changed
         let skipped: ManagedObject.Flags = isPlanted(.checksDeleted) ? [] : [.deleted, .inaccessible]
-        // Neighboring records usually have the same entity, so the null bits that its rules test are kept for the
-        // next record. For most entities, a rule can fail only if one of these bits is set.
+        // For most entities, a rule can fail only if one of certain null bits is set. Neighboring records usually have
+        // the same entity, so its bits are kept for the next record.
         var (known, store) = (-1, 0)
         var (bits, hasBits) = ([(offset: Int, bits: UInt8)](), false)
         try objects.forEachUncounted { (object) throws(StoreError) in
@@ -78,7 +73,6 @@ extension GraphCore {
         return failures.failures
     }
 
-    /// Returns the failures of the rules of transient attributes.
     func transientFailures() throws(StoreError) -> [ValidationFailure] {
         guard let transient = classes.transientRules, !isPlanted(.skipsTransientRules) else { return [] }
         var failures = FailureList()

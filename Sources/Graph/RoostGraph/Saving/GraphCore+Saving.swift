@@ -13,7 +13,7 @@ extension GraphCore {
         pending.updated.forEachWithPosition { index, object in
             finish(object, index: index, isInsert: false, derived: copiesRows ? changes.updates : nil)
         }
-        // The model's rules added the remaining records, because these records depend on changed objects.
+        // The model's rules added the remaining records.
         let count = pending.updated.count
         for index in count..<max(count, changes.updates.count) {
             changes.updates.withRecord(at: index) { record in
@@ -97,8 +97,7 @@ extension GraphCore {
 
     /// Removes objects without remaining changes from the list of changed objects.
     ///
-    /// - Parameter position: The index of the only store whose objects are removed, or nil for the
-    ///   objects of all stores.
+    /// If `position` is not nil, removes only objects of this store.
     func dropUnchanged(store position: Int? = nil) {
         // Deallocating an object can run code of the program. So the lists are replaced first and
         // released at the end.
@@ -121,7 +120,6 @@ extension GraphCore {
             var seen: Set<ObjectIdentifier> = []
             changed.removeAll { !seen.insert(ObjectIdentifier($0)).inserted }
         }
-        // Objects without changes also leave the list of objects that changed in this event.
         touched =
             changed.isEmpty ? [] : ContiguousArray(formerTouched.filterUncounted { $0.flags.contains(.changed) })
         for object in gone { leave(object) }
@@ -131,14 +129,9 @@ extension GraphCore {
         }
     }
 
-    /// Returns whether an object stays in the list of changed objects after a save.
+    /// Returns whether an object stays in the list of changed objects; if not, clears its changes.
     ///
-    /// If the object leaves the list, clears its changes.
-    ///
-    /// - Parameters:
-    ///   - object: A changed object.
-    ///   - gone: Receives the object if both this context and another context deleted it.
-    /// - Returns: Whether changes are left.
+    /// `gone` receives the object if both this context and another context deleted it.
     private func hasChangesLeft(_ object: ManagedObject, gone: inout [ManagedObject]) -> Bool {
         if object.flags.contains(.orphan) { return false }
         if object.flags.isSuperset(of: [.deleted, .inaccessible]) {
@@ -158,7 +151,7 @@ extension GraphCore {
         }
         if object.state.contains(.privateRow), let row = object.row, let committed = PrivateRow.committed(row) {
             guard isRemoved || !isDirtyMeanwhile(object) else { return true }
-            // The private row is no longer needed, so the committed row is used again.
+            // The object uses its committed row again.
             object.row = committed
             object.byteCount = UInt32(truncatingIfNeeded: object.tail.byteCount(committed))
             RowPage.release(row)
@@ -223,8 +216,6 @@ extension GraphCore {
     }
 
     /// Copies the saved derived attributes into an object that changed during its save.
-    ///
-    /// The saved record becomes the object's committed row.
     private func adoptDerived(_ object: ManagedObject, saved: RecordReader, version: UInt32? = nil) {
         guard !object.flags.contains(.orphan), let committed = object.committedRow else { return }
         let version = version ?? RowAccess.version(committed)

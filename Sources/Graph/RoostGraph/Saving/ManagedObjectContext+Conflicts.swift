@@ -2,10 +2,7 @@ internal import RoostCore
 internal import RoostStores
 
 extension ManagedObjectContext {
-    /// Resolves the error of a failed commit.
-    ///
-    /// - Returns: Whether the commit can be tried again; false if the error or the policy makes the
-    ///   save fail.
+    /// Resolves the error of a failed commit, and returns whether to try again.
     func resolve(_ error: StoreError) throws(StoreError) -> Bool {
         switch error.code {
         case .conflict: return try resolveConflicts(error)
@@ -25,21 +22,19 @@ extension ManagedObjectContext {
         }
         var known: [(object: ManagedObject, conflict: ObjectConflict)] = []
         var agreed = known
+        // Records that only the model's rules changed need no merge, because the next attempt reads them again.
         for conflict in error.conflicts {
             guard let entity = model.entity(conflict.id.entity),
                 let object = core.registered(entity.root, key: conflict.id.key), object.flags.contains(.changed)
             else { continue }
             if object.flags.contains(.detectsConflicts), !object.hasPersistentChangedValues { return false }
-            // Under every policy, lists merge as sets of members, so a different position alone is
-            // not a conflict. A deletion by both sides is not a conflict either.
             if core.agrees(object, with: conflict.current) {
                 agreed.append((object, conflict))
             } else {
                 known.append((object, conflict))
             }
         }
-        // Make all decisions, check all values and read all rows before the first change. A failure
-        // then changes nothing.
+        // Decide, check and read everything before the first change, so that a failure changes nothing.
         var decisions: [(ManagedObject, ObjectConflict, Decision)] = []
         for (object, conflict) in known {
             guard let decision = try decide(object, conflict: conflict) else { return false }
@@ -68,9 +63,7 @@ extension ManagedObjectContext {
     ) throws(StoreError) {
         let former = decisions.map { core.pairPartners(of: $0.0) }
         for (object, conflict, decision) in decisions { try apply(decision, to: object, conflict: conflict) }
-        // Merge the objects without a decision last, because merging an object also reads and merges
-        // the object's one-to-one partners. Records that only the model's rules changed need no
-        // merge, because the next attempt reads these records again.
+        // Merge the agreed objects last, because merging an object also merges its one-to-one partners.
         for (object, conflict) in agreed where !object.flags.contains(.orphan) {
             try core.mergeAgreed(object, with: conflict.current)
             if !object.flags.contains(.orphan) { refreshed.append(object) }
@@ -119,7 +112,6 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Merges the values of both sides, property by property.
     private func merged(
         _ object: ManagedObject, conflict: ObjectConflict, isMine: Bool
     ) throws(StoreError) -> [String: Value] {
@@ -147,7 +139,7 @@ extension ManagedObjectContext {
         switch decision {
         case .merge(let values):
             guard let current = conflict.current else { return }
-            // Only a custom policy merges an object that this context deleted. The object is then kept.
+            // Only a custom policy merges, and thereby keeps, an object that this context deleted.
             if object.flags.contains(.deleted) { try core.accept(current, object: object) }
             try core.setContent(of: object, to: values, merging: current)
             // Replace the committed row last. If a value is invalid, the next save then still detects the conflict.
@@ -191,10 +183,10 @@ extension ManagedObjectContext {
             reader.add(stored)
             for member in try core.members(of: mine) { reader.add(member, distance: 2) }
         }
-        // Read the objects now, because a custom policy gets the values of both objects of a pair.
+        // A custom policy gets the values of both objects of a pair.
         _ = try reader.read()
-        // Make all decisions, check all values and read all rows before the first change. A failure then changes
-        // nothing. If a new object has unique values of two stored objects, the first stored object replaces it.
+        // Decide, check and read everything before the first change, so that a failure changes nothing. If a new object
+        // has unique values of two stored objects, the first stored object replaces it.
         var decided: Set<ManagedObject> = []
         var replaced: [(object: ManagedObject, survivor: ManagedObject)] = []
         var contents: [(object: ManagedObject, values: [String: Value])] = []
@@ -249,8 +241,8 @@ extension GraphCore {
         forgetBases(of: object)
     }
 
-    /// Returns whether an object needs no policy: both sides deleted it, or one side changed
-    /// nothing except positions in ordered relationships.
+    /// Returns whether an object needs no policy: both sides deleted it, or one side changed at
+    /// most positions in ordered relationships, which always merge as sets.
     func agrees(_ object: ManagedObject, with theirs: Record?) -> Bool {
         guard let committed = object.committedRow else { return false }
         let base = RecordReader(
@@ -265,7 +257,7 @@ extension GraphCore {
         return !isChangedHere || !isChangedThere
     }
 
-    /// Returns the members of all to-many relationships of a new object.
+    /// Returns the members of all to-many relationships.
     func members(of object: ManagedObject) throws(StoreError) -> [ManagedObject] {
         var found: [ManagedObject] = []
         for relationship in object.info.relationships where relationship.isToMany {
@@ -276,13 +268,7 @@ extension GraphCore {
 
     /// Checks values as if they were set as the properties of an object.
     ///
-    /// - Parameters:
-    ///   - values: The values by name.
-    ///   - object: The object.
-    ///   - onlyNamed: Whether properties that are missing in `values` remain unchanged; otherwise,
-    ///     they become null.
-    /// - Throws: `invalidValue`, `limitExceeded`; `unknownEntity` for an ID of an unknown entity;
-    ///   errors from reading a fault.
+    /// If `onlyNamed` is false, missing properties count as null.
     func requireValid(
         _ values: [String: Value], for object: ManagedObject, onlyNamed: Bool = false
     ) throws(StoreError) {
@@ -304,9 +290,6 @@ extension GraphCore {
             replacing: replacements)
     }
 
-    /// Merges the store's record into an object that needs no decision.
-    ///
-    /// If the store has no record, the object leaves the context.
     func mergeAgreed(_ object: ManagedObject, with theirs: Record?) throws(StoreError) {
         guard let theirs else { return leave(object) }
         try perform(try take(theirs, object: object).steps)
@@ -332,24 +315,18 @@ extension GraphCore {
         return inverse
     }
 
-    /// Discards the committed row of an object, so that it becomes a new object.
+    /// Discards the committed row of an object, so that the object becomes new.
     func forgetCommittedRow(of object: ManagedObject) {
         guard let row = object.row, object.state.contains(.privateRow) else { return }
         if let old = PrivateRow.committed(row) { RowPage.release(old) }
         PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: row))
     }
 
-    /// Sets all properties of an object, and updates the inverses of references.
+    /// Sets the properties of an object, and updates the inverses of references.
     ///
-    /// - Parameters:
-    ///   - object: The object.
-    ///   - values: The values by name.
-    ///   - onlyNamed: Whether properties that are missing in `values` remain unchanged; otherwise,
-    ///     they become null.
-    ///   - theirs: The store's record that was merged into `values`, or nil. If a record was
-    ///     merged, the other sides of one-to-one relationships are not updated here, but after
-    ///     both rows were merged; see ``MergeStep/settle(_:_:former:from:)``.
-    /// - Throws: `invalidValue` for an invalid value; errors from reading.
+    /// If `onlyNamed` is false, missing properties become null. If the record `theirs` was merged
+    /// into `values`, the other sides of one-to-one relationships are updated only after both rows
+    /// were merged; see ``MergeStep/settle(_:_:former:from:)``.
     func setContent(
         of object: ManagedObject, to values: [String: Value], onlyNamed: Bool = false, merging theirs: Record? = nil
     ) throws(StoreError) {
@@ -440,7 +417,6 @@ extension GraphCore {
         expel(object)
     }
 
-    /// Removes objects from the lists of changes and from the context.
     private func leave(_ objects: [ManagedObject]) {
         let gone = Set(objects)
         changed.removeAll { gone.contains($0) }
@@ -449,11 +425,9 @@ extension GraphCore {
         for object in objects { expel(object) }
     }
 
-    /// Replaces new objects with stored objects.
+    /// Replaces new objects with stored objects, in relationships and in the context.
     ///
-    /// Relationships then refer to the stored objects, and the new objects leave the context. The
-    /// caller must have read all these objects, and the members of the new objects; see
-    /// ``ResolutionReader``.
+    /// The caller must have read all these objects, and the members of the new objects.
     func replace(_ pairs: [(object: ManagedObject, survivor: ManagedObject)]) throws(StoreError) {
         var survivors: [ObjectPlace: Int64] = [:]
         var positions: [ObjectPlace: Int] = [:]
@@ -467,7 +441,7 @@ extension GraphCore {
                 }
             }
         }
-        // One pass over all changes serves all pairs, because a save can have many changes and many pairs.
+        // One pass over the changes serves all pairs, because both can be many.
         for other in changed where positions[ObjectPlace(root: other.root, key: other.key)] == nil {
             redirect(other, pairs: pairs, positions: positions)
         }
@@ -482,10 +456,7 @@ extension GraphCore {
 
     /// Replaces an object's references to new objects with references to the stored objects.
     ///
-    /// - Parameters:
-    ///   - other: An object with changes.
-    ///   - pairs: New objects and the stored objects that replace them.
-    ///   - positions: The position in `pairs` of each new object.
+    /// `positions` contains the position in `pairs` of each new object.
     private func redirect(
         _ other: ManagedObject, pairs: [(object: ManagedObject, survivor: ManagedObject)],
         positions: [ObjectPlace: Int]

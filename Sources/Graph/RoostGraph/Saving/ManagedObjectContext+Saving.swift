@@ -59,8 +59,8 @@ extension ManagedObjectContext {
     ///
     /// A thread of Roost performs the commit. A child saves like ``save()``.
     ///
-    /// Changes that are made during the commit remain pending. After an error, all changes that
-    /// were not committed remain pending. An earlier background save is finished first.
+    /// Changes made during the commit remain pending, as do all uncommitted changes after an error.
+    /// The method first waits for an earlier background save.
     ///
     /// - Throws: The same errors as ``save()``.
     public nonisolated(nonsending) func saveInBackground() async throws(StoreError) {
@@ -116,7 +116,6 @@ extension ManagedObjectContext {
         mergeInbox()
     }
 
-    /// Allows the next save to begin.
     private func endSaving() {
         isSaving = false
         let waiters = saveWaiters
@@ -124,7 +123,7 @@ extension ManagedObjectContext {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Returns an error that also lists the stores that were already saved.
+    /// Adds the stores that were already saved to the message of an error.
     private static func naming(_ saved: [StoreLocation], in error: StoreError) -> StoreError {
         guard !saved.isEmpty else { return error }
         let list = saved.map { "'\($0)'" }.joined(separator: ", ")
@@ -136,10 +135,8 @@ extension ManagedObjectContext {
 
     /// Resolves the error of a failed commit, and prepares the next attempt.
     ///
-    /// The next attempt includes merged values. In a background save, it also includes changes that
-    /// were made during the failed commit. So it is prepared like the first attempt.
-    ///
-    /// - Throws: `error`, if it cannot be resolved; errors from preparing.
+    /// The next attempt is prepared like the first, because it includes merged values and new
+    /// changes.
     private func prepareAgain(after error: StoreError) throws(StoreError) {
         core.closeReader()
         let isResolved = try core.withoutUndo { () throws(StoreError) -> Bool in
@@ -169,7 +166,6 @@ extension ManagedObjectContext {
         try core.undoStack?.prepareSave()
     }
 
-    /// Calls `willSave`, checks the model's rules, and records the changes that hooks made.
     private func prepareObjects() throws(StoreError) {
         let known = core.observedInserts
         // After an error, the changes of hooks remain, so they are recorded, too.
@@ -188,7 +184,7 @@ extension ManagedObjectContext {
             guard round < Self.mostWillSaveRounds else {
                 throw StoreError(
                     .invalidRequest,
-                    "willSave() of \(objects[0].objectID) changed objects in each of \(round) rounds. Set a property only if its value differs."
+                    "willSave() of \(objects[0].objectID) changed objects in each of \(round) rounds. In willSave(), set a property only if its value changes."
                 )
             }
             round += 1
@@ -200,9 +196,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Validates the changes like a save, but does not call `willSave` and does not save.
-    ///
-    /// - Throws: `validationFailed` and `deleteDenied`, with all reasons; errors from reading.
+    /// Validates the changes without calling `willSave` or saving.
     package func validateChanges() throws(StoreError) {
         processPendingChanges()
         try core.throwLatched()
@@ -212,7 +206,7 @@ extension ManagedObjectContext {
     private func validate() throws(StoreError) -> SaveSurvey {
         var failures: [ValidationFailure] = []
         let objects = core.changed
-        // Neighboring records usually have the same entity, so its class's properties are kept for the next record.
+        // Neighboring records usually have the same entity, so its properties are kept for the next record.
         var known = -1
         var (properties, hasProperties) = ([String](), false)
         let gone: ManagedObject.Flags = [.deleted, .inaccessible]
@@ -284,8 +278,7 @@ extension ManagedObjectContext {
             core.commitMembers(of: pending.unwritten, isInFlight: false)
             return nil
         }
-        // Close the snapshot. An open snapshot prevents a store from reusing old pages, and forces
-        // a memory store to copy changed data.
+        // An open snapshot prevents a store from reusing old pages, and makes a memory store copy changed data.
         core.closeReader()
         var changes = pending.changes
         (changes.author, changes.contextName, changes.origin) = (author, name, base.origin)
@@ -322,9 +315,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Returns an error for missing objects with a message that also names a referring object.
-    ///
-    /// Other errors are returned unchanged.
+    /// Names a referring object in the message of an error for missing objects.
     private func naming(_ error: StoreError) -> StoreError {
         guard error.code == .objectNotFound, !error.missingObjects.isEmpty else { return error }
         let missing = Set(
@@ -348,10 +339,9 @@ extension ManagedObjectContext {
 
     // MARK: After the commit
 
-    /// Updates the lists of changes after a commit, except after the commit to the last store.
+    /// Removes saved changes from the lists of changes, except after the commit to the last store.
     ///
-    /// The next commit may fail, and the program may change objects during that commit. So
-    /// the saved changes leave the lists first.
+    /// The next commit may fail, and the program may change objects during that commit.
     private func dropSaved(at position: Int) {
         if position < base.storeSet.stores.count - 1 { core.dropUnchanged(store: position) }
     }
@@ -379,8 +369,7 @@ extension ManagedObjectContext {
         noteGeneration(at: position, from: receipt.previousGeneration, to: receipt.generation)
         let isHeard = base.hub.hasReceivers(except: inbox) || !saveObservers.isEmpty || !commits.isEmpty
         guard receipt.hasChanges, isHeard, !isPlanted(.postsNoNotice) else { return }
-        // The model's rules added the remaining updates, of objects whose derived attributes depend
-        // on changed objects.
+        // The model's rules added the remaining updates.
         let updates = outcome.changes.updates
         var others = (pending.updated.count..<max(updates.count, pending.updated.count)).map { updates.id(at: $0) }
         let changed = (pending.updated.all + pending.unwritten.all).map(\.objectID)
@@ -404,7 +393,7 @@ extension ManagedObjectContext {
 /// Information about the objects of a save, collected before the change set is created.
 struct SaveSurvey {
     private(set) var hasTemporaryKeys = false
-    /// Whether any object has to-many relationships or other state in an ``Extra``.
+    /// Whether any object has an ``Extra``.
     private(set) var hasExtras = false
     /// The number of private rows of new objects, and their total size in bytes.
     private(set) var inserts = (count: 0, bytes: 0)

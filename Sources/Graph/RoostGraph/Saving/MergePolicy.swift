@@ -37,17 +37,11 @@ public struct MergePolicy: Sendable {
 
     private init(_ name: String, kind: Kind) { (self.name, self.kind) = (name, kind) }
 
-    /// The save fails, and the error lists all conflicts.
-    ///
-    /// This is the default.
+    /// The save fails, and the error lists all conflicts; this is the default.
     public static let error = MergePolicy("error", kind: .error)
-    /// Objects are merged property by property.
-    ///
-    /// If both sides changed a property, the store's value wins.
+    /// Objects are merged by property; the store's value wins if both sides changed a property.
     public static let mergeByPropertyStoreTrump = MergePolicy("mergeByPropertyStoreTrump", kind: .storeTrump)
-    /// Objects are merged property by property.
-    ///
-    /// If both sides changed a property, this context's value wins.
+    /// Objects are merged by property; this context's value wins if both sides changed a property.
     public static let mergeByPropertyObjectTrump = MergePolicy("mergeByPropertyObjectTrump", kind: .objectTrump)
     /// This context's objects replace the store's objects.
     public static let overwrite = MergePolicy("overwrite", kind: .overwrite)

@@ -3,20 +3,17 @@ internal import RoostStores
 
 /// A step in merging another context's changes.
 ///
-/// Merging an object's row requires reading the rows of its one-to-one partners again, then those
-/// of the partners' partners, and so on. Recursion would overflow the stack on a long chain. So the
-/// remaining work is a list of steps.
+/// Merging a row also reads the rows of its one-to-one partners again, then of their partners, and
+/// so on. A list of steps replaces recursion, which would overflow the stack on a long chain.
 enum MergeStep {
     /// Reads the current rows of objects.
     ///
     /// `isReported` determines whether the result of ``GraphCore/reread(_:)`` includes the changed
     /// objects.
     case read([ManagedObject], isReported: Bool)
-    /// Reads the current rows of objects of one hierarchy.
     case readHierarchy(Int, [ManagedObject], isReported: Bool)
     /// Merges the records of a batch, starting at a position.
     case take(RecordBatch, root: Int, from: Int, isReported: Bool)
-    /// Handles the objects that are missing in the store.
     case noteMissing([ManagedObject], isReported: Bool)
     /// Makes both sides of an object's references consistent, starting at a position in the list of
     /// references.
@@ -32,13 +29,10 @@ enum MergeStep {
 }
 
 extension GraphCore {
-    /// Performs steps in depth-first order.
+    /// Performs steps, and the steps that result from them, in depth-first order.
     ///
-    /// The steps that result from a step are performed before the next step of the list.
-    ///
-    /// - Returns: The objects whose rows changed, and unchanged objects whose rows are missing.
-    ///   They come only from steps with `isReported`.
-    /// - Throws: Errors from reading.
+    /// From steps with `isReported`, returns the objects whose rows changed, and unchanged objects
+    /// whose rows are missing.
     @discardableResult
     func perform(_ steps: [MergeStep]) throws(StoreError) -> [ManagedObject] {
         var changed: [ManagedObject] = []
@@ -47,7 +41,6 @@ extension GraphCore {
         return changed
     }
 
-    /// Performs one step, and returns the resulting steps.
     private func perform(
         _ step: MergeStep, changed: inout [ManagedObject]
     ) throws(StoreError) -> [MergeStep] {
@@ -105,10 +98,7 @@ extension GraphCore {
         }
     }
 
-    /// Makes both sides of an object's relationships consistent after its changes were merged, and
-    /// returns the remaining steps.
-    ///
-    /// `former` contains the one-to-one partners before the merge.
+    /// Performs a `settle` step; `former` contains the one-to-one partners before the merge.
     private func settleReferences(
         of object: ManagedObject, theirs: Record?, former: [Int: ManagedObject], from start: Int
     ) -> [MergeStep] {
@@ -142,16 +132,14 @@ extension GraphCore {
         return []
     }
 
-    /// Makes both sides of a one-to-one relationship consistent after their rows were read again.
-    ///
-    /// The partner's reference is set to match the reference of `object`.
+    /// Makes the partner's reference match the reference of `object`, after both rows were read.
     private func settlePair(
         _ object: ManagedObject, relationship: Int, mine: ManagedObject?, former: [ManagedObject]
     ) -> [MergeStep] {
         guard let inverse = model.relationships[relationship].inverse,
             let own = object.info.references[relationship]
         else { return [] }
-        // Merging the partners' rows may already have made the pair consistent.
+        // Merging the rows may already have made the pair consistent.
         let current = RowAccess.reference(object.firedRow, field: own)?.key
         for partner in former where partner.key != current { clear(partner, relationship: inverse, ifItIs: object.key) }
         guard let mine, mine.key == current, let field = mine.info.references[inverse],

@@ -5,18 +5,13 @@ internal import RoostCore
 /// Places are far apart, so that a member can be inserted between two others without changing their
 /// places.
 enum OrderedPlaces {
-    /// The distance between two new places.
     static let distance: Int64 = 1 << 20
 
     /// Returns ascending places for the members, and keeps as many present places as possible.
     ///
     /// If a gap is too small for its new members, all members get new places. Two contexts can
-    /// assign the same place to two members. As in stores, their keys then determine the order.
-    ///
-    /// - Parameters:
-    ///   - present: The present place of each member in the current order, or nil for a new member.
-    ///   - keys: The keys of the members.
-    /// - Returns: A place for each member.
+    /// assign the same place to two members, whose keys then determine the order. `present`
+    /// contains nil for new members.
     static func places(keeping present: [Int64?], keys: [Int64]) -> [Int64] {
         let kept = longestAscending(present, keys: keys)
         var result = [Int64](repeating: 0, count: present.count)
@@ -63,7 +58,6 @@ enum OrderedPlaces {
         return true
     }
 
-    /// Returns the indexes of a longest ascending subsequence of the present places.
     private static func longestAscending(_ present: [Int64?], keys: [Int64]) -> Set<Int> {
         var tails: [Int] = []
         var before = [Int?](repeating: nil, count: present.count)
@@ -93,10 +87,9 @@ enum OrderedPlaces {
 }
 
 extension GraphCore {
-    /// Assigns places to members of changed ordered relationships, in the members' rows.
+    /// Assigns places in the rows of members of changed ordered relationships.
     ///
-    /// The method ignores relationships whose inverse is not to-one, because these relationships
-    /// store places in links.
+    /// Ignores relationships that store places in links.
     func settleOrder() throws(StoreError) {
         let owners = changed.filterUncounted { $0.extra != nil && !$0.flags.contains(.deleted) }
         for owner in owners {
@@ -128,7 +121,6 @@ extension GraphCore {
         }
     }
 
-    /// Returns the place of a member in its row.
     private func place(of object: ManagedObject, reference: Int) -> Int64? {
         object.info.places[reference].flatMap { Self.place(in: object.firedRow, field: $0) }
     }
@@ -140,8 +132,8 @@ extension GraphCore {
 
     /// Returns the stored places of an ordered relationship's members, and records the last place.
     ///
-    /// If another context changes the last place before the commit, the commit fails. So two
-    /// contexts cannot append at the same place. After such a failure, the save tries again.
+    /// The commit fails and is tried again if another context has changed the last place. So two
+    /// contexts cannot append at the same place.
     private func storedPlaces(
         of owner: ManagedObject, relationship: ManagedObjectModel.Relationship
     ) throws(StoreError) -> [Int64: Int64] {

@@ -3,8 +3,8 @@ internal import RoostStores
 
 /// A reader of the rows that are needed to resolve the conflicts of a save.
 ///
-/// All rows are read before the first change, so that a read error leaves all conflicts unresolved.
-/// These are the rows of:
+/// All rows are read before the first change, so that a read error changes nothing. These are the
+/// rows of:
 ///
 /// - the objects with conflicts,
 /// - their one-to-one partners, before and after the resolution,
@@ -15,7 +15,6 @@ internal import RoostStores
 struct ResolutionReader {
     /// A set of objects to find, by entity and by distance from a changed object.
     private struct Wanted: Hashable {
-        /// The number of the entity.
         let entity: Int
         /// The number of one-to-one references between a changed object and these objects, or nil
         /// for objects whose rows are not needed.
@@ -42,12 +41,7 @@ struct ResolutionReader {
         open.append(object)
     }
 
-    /// Adds an object with a conflict.
-    ///
-    /// - Parameters:
-    ///   - object: The object.
-    ///   - conflict: The conflict.
-    ///   - values: The merged values of the object; empty if it gets the values of one side.
+    /// Adds an object with a conflict, and its merged values, if any.
     mutating func add(_ object: ManagedObject, conflict: ObjectConflict, values: [String: Value] = [:]) {
         add(object)
         add(values, of: object)
@@ -55,7 +49,7 @@ struct ResolutionReader {
         for reference in theirs.withReader({ Self.references(of: $0) }) { want(reference, distance: 0) }
     }
 
-    /// Adds the objects to which the new values of an object with a conflict refer.
+    /// Adds the destinations to which new values of an object refer.
     mutating func add(_ values: [String: Value], of object: ManagedObject) {
         for field in object.info.referenceFields {
             guard case .objectID(let id)? = values[field.name], let entity = core.model.entity(id.entity)
@@ -64,11 +58,9 @@ struct ResolutionReader {
         }
     }
 
-    /// Reads all rows.
+    /// Reads all rows, and returns the found objects and the current rows of objects with partners.
     ///
-    /// - Returns: The objects that were found, and the current rows of objects with one-to-one
-    ///   relationships. The caller must keep the objects alive during the resolution.
-    /// - Throws: Errors from reading.
+    /// The caller must keep the objects alive during the resolution.
     mutating func read() throws(StoreError) -> (objects: [ManagedObject], rows: CurrentRows) {
         repeat {
             let searched = wanted
@@ -136,14 +128,14 @@ struct ResolutionReader {
     /// Adds the destination of a reference from an object at the given distance.
     private mutating func want(_ reference: Reference, distance: Int) {
         let isPair = core.oneToOneInverse(reference.field) != nil
-        // Setting another reference needs the destination's entity, but not its row.
+        // Setting a reference that is not one-to-one needs only the destination's entity.
         guard isPair || distance == 0 && core.isPolymorphic(reference.entity) else { return }
         wanted[Wanted(entity: reference.entity, distance: isPair ? distance + 1 : nil), default: []]
             .append(reference.key)
     }
 }
 
-/// Rows of the store that were read for the resolution of a save's conflicts.
+/// Rows of the store that were read to resolve conflicts.
 struct CurrentRows {
     private var batches: [RecordBatch] = []
     private var positions: [ObjectPlace: (batch: Int, index: Int)] = [:]
@@ -160,17 +152,13 @@ struct CurrentRows {
         batches.append(batch)
     }
 
-    /// Returns whether an object was read or is known to be missing.
     func contains(_ place: ObjectPlace) -> Bool { positions[place] != nil || missing.contains(place) }
 
-    /// Runs `body` with the row of an object, or returns nil without a row.
     func withRow<Result>(at place: ObjectPlace, _ body: (RecordReader) -> Result) -> Result? {
         positions[place].map { position in batches[position.batch].withRecord(at: position.index, body) }
     }
 
-    /// Appends the rows with the given keys of one hierarchy to a batch.
-    ///
-    /// If a key was not read, appends nothing and returns false.
+    /// Appends the rows with the given keys, or returns false if a key was not read.
     func append(_ keys: [Int64], root: Int, to batch: inout RecordBatch) -> Bool {
         let places = keys.map { ObjectPlace(root: root, key: $0) }
         guard places.allSatisfy(contains) else { return false }

@@ -3,9 +3,8 @@ internal import RoostStores
 
 /// The objects that a save changed after its first report to observers.
 ///
-/// Hooks, merges with other contexts' saves and derived attributes cause such changes. The changes
-/// are reported after the commit. An earlier report would let an observer change objects between
-/// validation and commit.
+/// Hooks, merges and derived attributes cause such changes. They are reported after the commit,
+/// because an earlier report would let an observer change objects after validation.
 struct SaveChanges {
     /// The changed objects, which can be in the list several times.
     var objects: [ManagedObject] = []
@@ -21,12 +20,9 @@ extension GraphCore {
         hasObservers ? Set(changed.filterUncounted { $0.flags.contains(.inserted) }) : []
     }
 
-    /// Records the objects that changed since the last report to observers or the last call of this
-    /// method.
+    /// Records the objects that changed since the last report or call.
     ///
-    /// Does nothing without observers.
-    ///
-    /// - Parameter knownInserts: The new objects that were already reported to observers.
+    /// `knownInserts` contains the new objects that were already reported.
     func noteSaveChanges(knownInserts: Set<ManagedObject> = []) {
         guard hasObservers else { return }
         let objects = touched.filterUncounted { $0.state.contains(.touched) }
@@ -39,7 +35,7 @@ extension GraphCore {
 
     /// Records the objects that get new derived attributes from a commit.
     ///
-    /// Must be called before the objects get these attributes. Does nothing without observers.
+    /// Must be called before the objects get these attributes.
     func noteDerivedChanges(_ pending: PendingChanges, changes: ChangeSet) {
         guard hasObservers else { return }
         for (objects, records) in [(pending.inserted, changes.inserts), (pending.updated, changes.updates)] {
@@ -53,7 +49,7 @@ extension GraphCore {
                 }
             }
         }
-        // The model's rules added the remaining records, because these records depend on changed objects.
+        // The model's rules added the remaining records.
         let count = pending.updated.count
         for index in count..<max(count, changes.updates.count) {
             changes.updates.withRecord(at: index) { record in
@@ -65,7 +61,7 @@ extension GraphCore {
 }
 
 extension ManagedObjectContext {
-    /// Reports to observers what a save, even a failed one, changed after its first report.
+    /// Reports the changes that a save, even a failed save, made after its first report.
     func reportSave() {
         let changes = core.saveChanges
         core.saveChanges = SaveChanges()

@@ -1,7 +1,6 @@
 internal import RoostCore
 
-// Undo and redo of events. Rows are exchanged if that is enough. If references differ, the lists at
-// the other ends are updated too.
+// Undo and redo of events.
 
 extension GraphCore {
     /// A to-many relationship whose members or order change.
@@ -10,7 +9,6 @@ extension GraphCore {
         let relationship: Int
     }
 
-    /// A one-to-one reference that changed.
     struct ExchangedPair {
         let object: ManagedObject
         let relationship: Int
@@ -21,14 +19,14 @@ extension GraphCore {
     struct ExchangeRest {
         /// The objects whose state must be recomputed.
         var affected: [ManagedObject] = []
-        /// The ordered lists whose order must be computed again.
+        /// The ordered lists whose order must be recomputed.
         var lists: Set<ExchangedList> = []
         var pairs: [ExchangedPair] = []
         /// Whether the list of changed objects contains objects without changes.
         var hasUnchanged = false
         /// The number of rows whose exchange removed an object from the list of changed objects.
         var removedCount = 0
-        /// The number of rows whose objects in ``UndoRecord/formerChanged`` have changes again.
+        /// The number of objects in ``UndoRecord/formerChanged`` that have changes again.
         var returnedCount = 0
         /// Whether an object may be in the list of changed objects twice.
         var hasRepeated = false
@@ -36,10 +34,7 @@ extension GraphCore {
 
     /// Exchanges the content of a record with the state of its objects.
     ///
-    /// - Parameters:
-    ///   - record: The former state of the objects. Afterwards, the record contains their state
-    ///     before the call.
-    ///   - others: Receives the former state of other objects that must change too.
+    /// `others` receives the former state of other objects that must change too.
     func exchange(_ record: UndoRecord, others: UndoRecord) {
         let former = undoRecord
         undoRecord = nil
@@ -63,7 +58,7 @@ extension GraphCore {
         restoreContents(record, returned: Set(returned), rest: &rest)
         exchangeLinks(record, isExact: isExact, rest: &rest)
         show(returned)
-        // Transient values are exchanged before objects leave the context and lose them.
+        // Transient values are exchanged now, because objects that leave the context lose them.
         exchangeTransients(record)
         var gone: [ManagedObject] = []
         for (index, presence) in targets where presence != .present {
@@ -99,7 +94,7 @@ extension GraphCore {
         awake(record)
     }
 
-    /// Returns the present orders of a record's lists, which the opposite step needs.
+    /// Returns the present orders of a record's lists, for the opposite step.
     private func presentOrders(_ record: UndoRecord, isExact: Bool) -> [Members.Order] {
         record.orders.map { image in
             // Read the members, because a save may have discarded their order.
@@ -113,7 +108,6 @@ extension GraphCore {
         }
     }
 
-    /// Marks the objects of an undo record as changed, for results that follow changes.
     private func noteForResults(_ record: UndoRecord, affected: [ManagedObject]) {
         guard let results, !isPlanted(.overlooksUndo) else { return }
         record.forEachRow { object, _ in results.note(object) }
@@ -182,7 +176,6 @@ extension GraphCore {
         withExtendedLifetime(former) {}
     }
 
-    /// Marks an object as changed, and appends it to the list of changed objects.
     func noteChanges(of object: ManagedObject, rest: inout ExchangeRest) {
         object.flags.insert(.changed)
         changed.append(object)

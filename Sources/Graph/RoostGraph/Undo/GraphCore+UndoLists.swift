@@ -1,6 +1,6 @@
 internal import RoostCore
 
-// Undo and redo of relationships: to-many members and their order, and one-to-one pairs.
+// Undo and redo of relationships.
 
 extension GraphCore {
     /// Adds `member` to a list of `owner` if `member` is present and refers to `owner`; otherwise

@@ -19,8 +19,7 @@ extension GraphCore {
                 wasMember: isMember(key, of: owner, state: state), difference: state.difference(of: key)))
     }
 
-    /// Returns whether an object is a member of a relationship that is stored as links, or nil if
-    /// this must first be read from the store.
+    /// Returns whether `owner` has a link to an object, or nil if only the store knows.
     func isMember(_ key: Int64, of owner: ManagedObject, state: Members?) -> Bool? {
         // A new object has no stored links.
         state?.knows(key) ?? (owner.flags.contains(.inserted) ? false : nil)
@@ -28,7 +27,7 @@ extension GraphCore {
 
     /// Reads the members and the orders of relationships that were changed before being read.
     ///
-    /// The store has the former members and orders until the changes are saved.
+    /// The next save replaces the former members and orders in the store.
     func resolveMembers(in record: UndoRecord) throws(StoreError) {
         for index in record.links.indices where record.links[index].wasMember == nil {
             let link = record.links[index]
@@ -50,7 +49,7 @@ extension GraphCore {
         }
     }
 
-    /// Records the order of an ordered relationship, at its first change in the event.
+    /// Records the order of a relationship at its first change in the event.
     func noteOrder(of owner: ManagedObject, relationship: Int, state: Members) {
         guard isTracking, let undoRecord, state.recordWithOrder != undoRecord.number,
             model.relationships[relationship].isOrdered
@@ -74,7 +73,6 @@ extension GraphCore {
         }
     }
 
-    /// Records the value of a transient attribute.
     func noteTransient(_ name: String, of object: ManagedObject) {
         guard isTracking, let undoRecord else { return }
         undoRecord.transients.append(

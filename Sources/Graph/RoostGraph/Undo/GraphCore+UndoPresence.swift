@@ -9,7 +9,7 @@ extension GraphCore {
 
     /// Restores an object that was deleted, or whose insertion was undone.
     ///
-    /// - Returns: Whether the object was restored; false if it was already present.
+    /// - Returns: False if the object was already present.
     func bring(back object: ManagedObject, note: inout UndoRecord.Note) -> Bool {
         let now = presence(of: object)
         note.presence = now
@@ -17,8 +17,7 @@ extension GraphCore {
         case .present: return false
         case .deleted:
             object.flags.subtract([.deleted, .propagated])
-            // If the object's deletion is being saved, the store may soon no longer have the
-            // object.
+            // The save in progress may delete the object from the store.
             if object.flags.contains(.inFlight) { object.requireExtra().isReturning = true }
             undeleted.removeAll { $0 === object }
         case .absent:
@@ -59,7 +58,7 @@ extension GraphCore {
         Unmanaged.passUnretained(left).release()
         object.flags = .inserted
         becomeNew(object)
-        // A fault for the ID may have been created in the meantime.
+        // A fault with the same key may exist by now.
         if let other = registered(object.root, key: object.key) { leave(other) }
         registry.insert(object, root: object.root)
     }
@@ -117,8 +116,8 @@ extension GraphCore {
 
     /// Returns the destinations of removed objects, for each relationship.
     ///
-    /// The destinations may still refer to the removed objects. Such references come from other
-    /// contexts, or from changes that were made while undo was disabled.
+    /// References to the removed objects can come from other contexts, or from changes while undo
+    /// was disabled.
     func connections(
         of objects: [ManagedObject]
     ) -> [(object: ManagedObject, relationship: ManagedObjectModel.Relationship, member: ManagedObject)] {
@@ -141,7 +140,6 @@ extension GraphCore {
         return found
     }
 
-    /// Removes each object from the inverse relationship of its member.
     func endConnections(
         _ connections: [(object: ManagedObject, relationship: ManagedObjectModel.Relationship, member: ManagedObject)]
     ) {
@@ -151,8 +149,7 @@ extension GraphCore {
         }
     }
 
-    /// Records the members of objects that are being removed, so that the opposite step can restore
-    /// the members.
+    /// Records the members of removed objects, for the opposite step.
     func keepContents(
         _ connections: [(object: ManagedObject, relationship: ManagedObjectModel.Relationship, member: ManagedObject)],
         in record: UndoRecord

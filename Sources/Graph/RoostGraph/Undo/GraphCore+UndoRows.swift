@@ -1,13 +1,12 @@
 internal import RoostCore
 
-// The rows of objects, exchanged by undo and redo.
+// Exchange of rows by undo and redo.
 
 extension GraphCore {
     func exchangeRows(
         _ record: UndoRecord, isExact: Bool, rest: inout ExchangeRest, kept: inout Set<ObjectIdentifier>
     ) {
-        // Neighboring rows usually have the same entity, so its information is kept for the next
-        // row. Rows with equal references and without derived attributes are exchanged as they are.
+        // Neighboring rows usually have the same entity, so its information is kept for the next row.
         var known: (entity: UInt16, hasLinks: Bool, hasDerived: Bool)?
         let isObserved = context?.observers.isEmpty == false
         let former = record.formerChanged
@@ -49,7 +48,7 @@ extension GraphCore {
 
     /// Exchanges an image's row with the present row of its object.
     ///
-    /// If `isClean` is true, the image's row has the content of the committed row.
+    /// `isClean` means that the image's row equals the committed row.
     @inline(__always)
     private func swapRows(
         of object: ManagedObject, current: UnsafeRawPointer, committed: UnsafeRawPointer?, isClean: Bool,
@@ -82,7 +81,6 @@ extension GraphCore {
         image.isPrivate = isPrivate
     }
 
-    /// Returns whether a recorded row has the content of the committed row.
     private func isEqual(
         _ row: UnsafeRawPointer, byteCount: Int, to committed: UnsafeRawPointer?, of object: ManagedObject
     ) -> Bool {
@@ -94,8 +92,7 @@ extension GraphCore {
 
     /// Updates the list of changed objects after the exchange of an object's row.
     ///
-    /// If `isListed` is true, the list already contains the object, although the object had no
-    /// changes.
+    /// If `isListed` is true, the list already contains the object.
     @inline(__always)
     private func noteExchange(
         of object: ManagedObject, isUnchanged: Bool, isListed: Bool, image: inout UndoRecord.RowImage,
@@ -115,8 +112,7 @@ extension GraphCore {
         }
     }
 
-    /// Exchanges a row whose references differ from those of the present row, or whose object has
-    /// derived attributes or another special state.
+    /// Exchanges a row with changed references, derived attributes or another special state.
     private func exchangeSlowly(
         _ object: ManagedObject, image: inout UndoRecord.RowImage, info: EntityInfo, rest: inout ExchangeRest
     ) {
@@ -185,7 +181,7 @@ extension GraphCore {
 
     /// Copies the values that another context changed into a recorded row.
     ///
-    /// Values of the recorded row that differ from the old committed row are kept.
+    /// Recorded values that differ from the old committed row are kept.
     func rebase(
         _ image: inout UndoRecord.RowImage, from old: UnsafeRawPointer, to new: UnsafeRawPointer
     ) throws(StoreError) {

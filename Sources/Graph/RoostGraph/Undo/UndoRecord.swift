@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// The state of objects before one event, for undoing the event.
+/// The state of objects before one event.
 ///
 /// Applying a record exchanges its content with the state of the objects, so the same record serves
 /// for redo. Undo applies the notes from last to first, and redo from first to last, because
@@ -37,9 +37,7 @@ final class UndoRecord {
         let object: ManagedObject
         /// The former presence, or nil if the event did not change it.
         var presence: Presence?
-        /// Whether the object was in the list of changed objects.
         var wasChanged: Bool
-        /// Whether the event inserted the object.
         var isInsertion = false
     }
 
@@ -48,26 +46,23 @@ final class UndoRecord {
         let owner: ManagedObject
         let relationship: Int
         let key: Int64
-        /// Whether the object with the key was a member, or nil if this was not known.
+        /// Whether the key was a member, or nil if unknown.
         var wasMember: Bool?
         var difference: Members.Difference
     }
 
-    /// The members of an ordered relationship in their order.
     struct OrderImage {
         let owner: ManagedObject
         let relationship: Int
         var order: Members.Order
     }
 
-    /// Whether the record lacks information that must be read from the store before the changes are
-    /// saved.
+    /// Whether the record needs former members or orders that the next save overwrites.
     var isUnresolved: Bool {
         links.contains { $0.wasMember == nil } || orders.contains { $0.order.current == nil }
     }
 
-    /// The members of a deleted object, recorded because the store loses them when the deletion is
-    /// saved.
+    /// The members of a deleted object, which the store loses at the next save.
     struct Contents {
         let owner: ManagedObject
         let relationship: Int
@@ -80,7 +75,7 @@ final class UndoRecord {
         var value: Value?
     }
 
-    /// A number that no other record of the context has.
+    /// A number that is unique in the context.
     let number: Int
     /// The number of the context's commits when the record was created or last applied.
     var commitCount: Int
@@ -91,8 +86,8 @@ final class UndoRecord {
     @exclusivity(unchecked) var rows: ContiguousArray<RowImage> = []
     /// The list of changed objects before the last exchange, if the exchange removed all of them.
     ///
-    /// The opposite exchange reuses the list. Appending each object again would be slower, because
-    /// this would count references.
+    /// The opposite exchange reuses the list, because appending each object again would count
+    /// references.
     var formerChanged: [ManagedObject] = []
     var notes: [Note] = []
     var links: [LinkImage] = []
@@ -108,14 +103,10 @@ final class UndoRecord {
 
     deinit { forEachRow { _, image in RowPage.release(image.pointee.row) } }
 
-    /// Calls `body` for each row, in the order of an exchange, without counting references to the
-    /// row's object.
+    /// Calls `body` for each row, in the order of an exchange, without counting references.
     ///
-    /// While this method runs, ``rows`` is empty.
-    ///
-    /// - Parameters:
-    ///   - readsRows: Whether `body` reads the former and the present row of most objects.
-    ///   - body: Receives the object and its former row.
+    /// While this method runs, ``rows`` is empty. Set `readsRows` if `body` reads the former and
+    /// the present row of most objects.
     func forEachRow(
         readsRows: Bool = false, _ body: (ManagedObject, UnsafeMutablePointer<RowImage>) -> Void
     ) {
@@ -133,7 +124,6 @@ final class UndoRecord {
         }
     }
 
-    /// Returns the object of an image without counting a reference.
     @inline(__always)
     private static func object(of image: UnsafeMutablePointer<RowImage>) -> Unmanaged<ManagedObject> {
         // SAFETY: the first field of an image is a reference, which the list keeps; an `Unmanaged`
@@ -141,9 +131,7 @@ final class UndoRecord {
         UnsafeRawPointer(image).assumingMemoryBound(to: Unmanaged<ManagedObject>.self).pointee
     }
 
-    /// Prefetches the objects and rows that the loop over images reads soon.
-    ///
-    /// The caches cannot hold all objects and rows of a large record.
+    /// Prefetches the objects and rows of the next images.
     @inline(__always)
     private func prefetch(
         _ images: UnsafeMutableBufferPointer<RowImage>, around index: Int, readsRows: Bool
@@ -171,7 +159,6 @@ final class UndoRecord {
         object.flags.contains(.changed) && !object.state.contains(.touched)
     }
 
-    /// Records whether an object is in the context, if this was not recorded yet.
     func note(_ presence: Presence, of object: ManagedObject) {
         guard present.insert(ObjectIdentifier(object)).inserted else { return }
         notes.append(
@@ -179,9 +166,7 @@ final class UndoRecord {
                 object: object, presence: presence, wasChanged: hadChanges(object), isInsertion: presence == .absent))
     }
 
-    /// Records the row of an object.
-    ///
-    /// The record takes over one use of the row from the caller.
+    /// Records the row of an object, and takes over one use of the row from the caller.
     func note(_ row: UnsafeRawPointer, of object: ManagedObject, isPrivate: Bool) {
         rows.append(
             RowImage(
@@ -189,14 +174,12 @@ final class UndoRecord {
                 wasChanged: hadChanges(object)))
     }
 
-    /// Records an object whose relationships or transient attributes change.
     func note(_ object: ManagedObject) {
         notes.append(Note(object: object, presence: nil, wasChanged: hadChanges(object)))
     }
 
-    /// Replaces keys in the record.
-    ///
-    /// In a child context (`isOfChild`), rows that are not private can also contain temporary keys.
+    /// Replaces keys; in a child context, rows that are not private can contain temporary keys,
+    /// too.
     func replaceKeys(_ new: [ObjectPlace: Int64], model: ManagedObjectModel, areTemporary: Bool, isOfChild: Bool) {
         for index in links.indices {
             let link = links[index]

@@ -11,9 +11,9 @@ package import RoostCore
 /// undo.redo()  // It is "Blue" again.
 /// ```
 ///
-/// Each event of the context is one step, and so is each group of events. Undo restores values and
-/// relationships, including the order of members, and reverts insertions and deletions. Undo keeps
-/// later saves of other contexts, except for properties that the step itself changed.
+/// Each event or group of events is one step. Undo restores values and relationships, including the
+/// order of members, and reverts insertions and deletions. Undo keeps later saves of other
+/// contexts, except for properties that the step itself changed.
 ///
 /// A save ends an event and does not clear the stack. Undoing a saved change sets the old value as
 /// a pending change. Undoing a saved deletion inserts the object again, with its ID. Undoing a
@@ -46,9 +46,7 @@ public final class UndoStack {
     private var group: Step?
     private var groupDepth = 0
     private var disabledCount = 0
-    /// Whether a step is being applied.
     private var isExchanging = false
-    /// The number of times that all steps were removed.
     private var clearCount = 0
     private var rebases: [Rebase] = []
     /// The records that may lack the former members of relationships.
@@ -98,13 +96,10 @@ public final class UndoStack {
     }
 
     /// Ends the event and all groups, and redoes the step that was undone last, if any.
-    ///
-    /// A step that was added since the undo has removed all steps to redo.
     public func redo() {
         apply(\.redoSteps, to: \.undoSteps)
     }
 
-    /// Applies the last step of a list, and appends its opposite to another list.
     private func apply(
         _ source: ReferenceWritableKeyPath<UndoStack, [Step]>, to target: ReferenceWritableKeyPath<UndoStack, [Step]>
     ) {
@@ -122,7 +117,6 @@ public final class UndoStack {
         context.core.updateResults()
     }
 
-    /// Notifies observers of the changes of a step, and ends the event.
     private func finishExchange(_ context: ManagedObjectContext) {
         context.notifyObservers()
         context.core.endEvent()
@@ -137,7 +131,7 @@ public final class UndoStack {
         core.undoRecord = nil
         var opposite = Step(name: step.name)
         for record in step.records.reversed() {
-            // Records further objects that must change, because other contexts changed the data after the step.
+            // For objects that must change too, because other contexts changed the data after the step.
             let others = makeRecord(core)
             core.exchange(record, others: others)
             if !others.isEmpty { opposite.records.append(others) }
@@ -151,11 +145,10 @@ public final class UndoStack {
 
     /// Ends the event, and starts a group.
     ///
-    /// All events up to the matching ``endGroup()`` are one step.
+    /// All events up to the matching ``endGroup()`` are one step. A nested group is part of the
+    /// outer group.
     ///
-    /// A nested group is part of the outer group.
-    ///
-    /// - Parameter name: A name for the step, such as the name of a command.
+    /// - Parameter name: A name for the step.
     public func beginGroup(_ name: String? = nil) {
         context?.processPendingChanges()
         if groupDepth == 0 { group = Step(name: name) }
@@ -187,12 +180,6 @@ public final class UndoStack {
     ///
     /// The changes form one step or a part of the open group, or no step if the stack is disabled.
     /// If `context` has another stack or none, this method only runs `body`.
-    ///
-    /// - Parameters:
-    ///   - name: A name for the step.
-    ///   - context: The context that `body` changes.
-    ///   - body: Changes the context.
-    /// - Throws: Errors from `body`.
     package func transaction(
         _ name: String?, in context: ManagedObjectContext, _ body: () throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -230,7 +217,6 @@ public final class UndoStack {
         begin(context.core)
     }
 
-    /// Restores the steps to redo after events have removed them.
     private func restoreRedo(_ steps: [Step]) {
         redoSteps = steps
         let known = Set(unresolved.map(ObjectIdentifier.init))
@@ -283,15 +269,13 @@ public final class UndoStack {
         rebases.forEach(Self.release)
         rebases.removeAll()
         guard let core = context?.core else { return }
-        // The recorded changes of the current event are discarded, too. Recording starts again at
-        // the next change.
+        // The recorded changes of the current event are discarded, too.
         for object in core.touched { object.state.remove(.touched) }
         begin(core)
     }
 
     private func forgetSteps() {
-        // Deallocating an object can run code of the program. So the lists are replaced first and
-        // released at the end.
+        // As in `forget(_:)`, the steps are released last.
         let former = (undoSteps, redoSteps, group, unresolved)
         clearCount += 1
         (undoSteps, redoSteps, unresolved) = ([], [], [])
@@ -318,7 +302,6 @@ public final class UndoStack {
         return UndoRecord(number: core.undoRecordCount, commitCount: core.commitCount, outsideCount: core.outsideCount)
     }
 
-    /// Starts recording the next event.
     private func begin(_ core: GraphCore) {
         // Changes made while undo is disabled are recorded only if there are steps.
         let isNeeded = isEnabled || !undoSteps.isEmpty || !redoSteps.isEmpty
@@ -348,8 +331,6 @@ public final class UndoStack {
     }
 
     /// Makes undo preserve changes that were made while undo was disabled.
-    ///
-    /// Undo preserves changes of other contexts in the same way.
     private func keepChanges(_ record: UndoRecord) {
         context?.core.outsideCount += 1
         for image in record.rows {
@@ -365,9 +346,6 @@ public final class UndoStack {
         unresolved.removeAll()
     }
 
-    /// Replaces keys in all steps and in the current event.
-    ///
-    /// By default, all keys in `new` are temporary.
     func replaceKeys(_ new: [ObjectPlace: Int64], areTemporary: Bool = true) {
         guard let core = context?.core else { return }
         for record in allRecords + [core.undoRecord].compactMap({ $0 }) {
@@ -403,9 +381,8 @@ public final class UndoStack {
         }
     }
 
-    /// Copies changes that no step contains into the recorded rows of the same objects.
-    ///
-    /// Undo and redo then preserve these changes.
+    /// Copies changes that no step contains into the recorded rows, so that undo and redo preserve
+    /// these changes.
     private func applyRebases() {
         guard !rebases.isEmpty else { return }
         let list = rebases

@@ -100,13 +100,12 @@ struct ContentMerge {
             target: ObjectID(model.entities[relationship.destination].name, key: link.target).description)
     }
 
-    /// Returns whether a link precedes another in the order in which cursors return links.
+    /// Returns whether a link precedes another in a cursor's order.
     private static func precedes(_ a: Link, _ b: Link) -> Bool {
         (a.source, a.order, a.target, a.inverseOrder) < (b.source, b.order, b.target, b.inverseOrder)
     }
 }
 
-/// A record cursor and its latest batch.
 private struct RecordPosition {
     private let cursor: any RecordCursor
     private(set) var batch: RecordBatch
@@ -120,7 +119,6 @@ private struct RecordPosition {
     var isAtBatchEnd: Bool { index >= batch.count }
     var id: ObjectID { batch.id(at: index) }
 
-    /// Returns the key of the current record, or nil at the end.
     mutating func key() throws(StoreError) -> Int64? {
         while index >= batch.count {
             guard try cursor.next(into: &batch) else { return nil }
@@ -132,7 +130,6 @@ private struct RecordPosition {
     mutating func advance() { index += 1 }
 }
 
-/// A link cursor and its latest batch.
 private struct LinkPosition {
     private let cursor: any LinkCursor
     private var batch: LinkBatch
@@ -145,7 +142,6 @@ private struct LinkPosition {
 
     var isAtBatchEnd: Bool { index >= batch.count }
 
-    /// Returns the current link, or nil at the end.
     mutating func link() throws(StoreError) -> Link? {
         while index >= batch.count {
             guard try cursor.next(into: &batch) else { return nil }

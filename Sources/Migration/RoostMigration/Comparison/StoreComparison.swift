@@ -1,13 +1,6 @@
 public import RoostCore
 
 /// A difference between two stores.
-///
-/// ```swift
-/// for difference in try StoreComparison.diff(monday, today) {
-///     if difference.kind == .onlyInSecond { print("new: \(difference.object)") }
-///     if difference.kind == .changed { print("changed: \(difference.object)") }
-/// }
-/// ```
 public struct StoreDifference: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The kinds of difference.
     public enum Kind: String, Sendable, Codable {
@@ -98,7 +91,6 @@ public enum StoreComparison {
         return merge.differences
     }
 
-    /// Returns a difference that names the differing entities, or nil if the models are compatible.
     private static func modelDifference(_ left: ManagedObjectModel, _ right: ManagedObjectModel) -> StoreDifference? {
         let names = Set(left.entities.map(\.name)).union(right.entities.map(\.name)).sorted()
         let different = names.filter { name in

@@ -4,7 +4,6 @@ internal import RoostCore
 protocol StoreContents: Sendable {
     var model: ManagedObjectModel { get }
 
-    /// Returns the UUID and the user metadata for the new store.
     func identity() throws(StoreError) -> (storeUUID: StoreUUID, userMetadata: [String: MetadataValue])
 
     /// Writes all content into an empty store, and returns counts and digests of the content.
@@ -17,7 +16,7 @@ protocol StoreContents: Sendable {
     /// A conversion calls this after writing the content.
     func notices() throws(StoreError) -> [String]
 
-    /// Returns whether the source has a history that can be copied to a store.
+    /// Returns whether the source has a history that can be copied.
     func recordsHistory() throws(StoreError) -> Bool
 
     /// Copies the source's history to a store with the same content, and returns whether the source
@@ -29,20 +28,16 @@ extension StoreContents {
     /// Returns false, because a history belongs only to an unchanged copy of a store.
     func recordsHistory() throws(StoreError) -> Bool { false }
 
-    /// Does nothing, and returns false.
     func giveHistory(to store: any PersistentStore) throws(StoreError) -> Bool { false }
 }
 
 /// Content that one thread reads once, from beginning to end.
 protocol ContentSource: StoreContents {
-    /// Sends all content, and returns counts and digests of the sent content.
-    ///
-    /// Returns nil if the channel's receiver stopped the exchange.
+    /// Sends all content, and returns its counts and digests, or nil if the receiver stopped.
     func read(into channel: BatchChannel) throws(StoreError) -> CopiedContent?
 }
 
 extension ContentSource {
-    /// Streams all content in one pass.
     func fill(
         _ store: any PersistentStore, by destinationWriter: DestinationWriter, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent { try destinationWriter.copy(self, to: store, memory: memory) }
@@ -71,7 +66,6 @@ extension ContentSource {
     }
 }
 
-/// The content of a store.
 struct StoreContent: ContentSource {
     private let store: any PersistentStore
     private let options: ConversionOptions

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A summary of the content that was written to a destination.
+/// A summary of the written content.
 struct CopiedContent: Sendable {
     /// Counts and digests of the content that the destination must have.
     var tally: StoreTally
@@ -9,14 +9,12 @@ struct CopiedContent: Sendable {
     var skippedThere: [ObjectID]?
     /// The number of references and links that were left out, by relationship.
     var dangling: [RelationshipCount] = []
-    /// Warnings about the source.
     var warnings: [String] = []
     /// Whether all content is durable, as after a bulk load.
     var isFlushed = true
 }
 
 extension DestinationWriter {
-    /// The maximum number of batches in transit between the two threads.
     private static let channelCapacity = 6
 
     /// Streams all content from `source` into `destination`, on two threads, and finishes the load.
@@ -61,9 +59,7 @@ extension DestinationWriter {
 
     // MARK: Writing
 
-    /// Loads the batches of a channel, and returns their tally.
-    ///
-    /// Returns nil if the channel's sender stopped the exchange.
+    /// Loads the batches of a channel, and returns their tally, or nil if the sender stopped.
     func write(
         from channel: BatchChannel, to store: any PersistentStore, memory: PrivateMemory
     ) throws(StoreError) -> StoreTally? {

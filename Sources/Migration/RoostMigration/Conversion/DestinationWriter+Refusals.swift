@@ -2,9 +2,6 @@ internal import RoostCore
 internal import RoostFiles
 
 extension DestinationWriter {
-    /// The type of the destination.
-    ///
-    /// Throws `unknownStoreType`.
     var type: any PersistentStoreType {
         get throws(StoreError) { try destination.type(in: registry) }
     }
@@ -61,15 +58,13 @@ extension DestinationWriter {
     }
 
     /// Returns the reasons why an open destination cannot receive content of `model`.
-    ///
-    /// Returns no reasons for a destination given by location.
     func refusals(for model: ManagedObjectModel) throws(StoreError) -> [StoreError] {
         if case .store(let store) = destination {
             guard model.isCompatible(with: try store.metadata()) else {
                 return [
                     StoreError(
                         .modelMismatch,
-                        "The open destination '\(store.location)' has another model than the content that it is to hold; create it with that model."
+                        "Cannot fill the open destination '\(store.location)': its model differs from the content's model. Create the destination with the content's model."
                     )
                 ]
             }
@@ -114,7 +109,6 @@ extension DestinationWriter {
         return nil
     }
 
-    /// Returns the reasons not to create a store at a location that is not a file.
     private func existenceRefusals(_ location: StoreLocation, type: any PersistentStoreType) -> [StoreError] {
         guard !options.overwrites else { return [] }
         do throws(StoreError) {
@@ -128,7 +122,6 @@ extension DestinationWriter {
         }
     }
 
-    /// Returns the reasons not to replace the file at the destination's path.
     private func replacementRefusals(_ location: StoreLocation, type: any PersistentStoreType) -> [StoreError] {
         do throws(StoreError) {
             try StoreFile.requireRegularFile(at: location.path, forWriting: true)
@@ -148,15 +141,12 @@ extension DestinationWriter {
         return busyRefusals(location, type: type)
     }
 
-    /// Returns errors if the store cannot be replaced now.
+    /// Returns errors if other users, hard links or foreign companion files prevent a replacement.
     ///
-    /// The causes: the store stays open for longer than the timeout, the file has other hard links,
-    /// or a file beside it belongs to another program. This check precedes the copy; the
-    /// replacement repeats it.
+    /// The replacement repeats this check after the copy.
     private func busyRefusals(_ location: StoreLocation, type: any PersistentStoreType) -> [StoreError] {
         do throws(StoreError) {
-            // Without a lock file, no process has the store open. The lock is then not acquired,
-            // because that would create the file.
+            // Without a lock file, no process has the store open, and acquiring the lock would create the file.
             let hasLockFile = StoreFile.hasEntry(at: StoreLock.path(forStoreAt: location.path))
             let lock =
                 hasLockFile
@@ -174,9 +164,7 @@ extension DestinationWriter {
 }
 
 extension DestinationWriter {
-    /// Returns the size limit of a new destination document.
-    ///
-    /// Returns nil if the destination has no limit, or if `source` is too small to exceed it.
+    /// Returns the size limit that a copy of `source` could exceed, or nil.
     func documentLimit(
         _ source: any PersistentStore
     ) throws(StoreError) -> DocumentLimit? {

@@ -7,7 +7,6 @@ internal import RoostFiles
 /// store may keep new content.
 package struct DestinationWriter: Sendable {
     let destination: ConversionEndpoint
-    /// The name of the source in reports.
     let sourceName: String
     let options: ConversionOptions
     let registry: StoreRegistry
@@ -16,7 +15,6 @@ package struct DestinationWriter: Sendable {
     /// Each thread uses memory for a batch and for a snapshot with its caches.
     var maximumReaders = Self.usualReaders
 
-    /// The default of ``maximumReaders``, which limits the memory of a conversion.
     static let usualReaders = 4
 
     /// Fills the destination, and creates it unless it is an open store.
@@ -45,8 +43,7 @@ package struct DestinationWriter: Sendable {
         _ location: StoreLocation, type: any PersistentStoreType, from source: any StoreContents
     ) throws(StoreError) -> ConversionReport {
         let isFile = type.capabilities.contains(.file)
-        // The claim is held until the new store is renamed. Until then, no other conversion can
-        // remove the new store or publish its own at this path.
+        // Until the rename, the claim keeps other conversions from removing the new store or publishing at this path.
         let claim = isFile ? try options.claim(location) : nil
         defer { claim?.release() }
         // Another conversion may have published a store here before this one got the claim.
@@ -75,7 +72,6 @@ package struct DestinationWriter: Sendable {
             try options.cancellation?.check()
             try options.replace(location, type: type, with: temporary)
         } catch {
-            // The message should use the destination's path, not the temporary path.
             throw Self.destroy(temporary, type: type, after: error).naming(location.path)
         }
         // The store is published, so later errors do not fail the conversion.
@@ -114,9 +110,6 @@ package struct DestinationWriter: Sendable {
         }
     }
 
-    /// Copies the content, and verifies the copy if the options require it.
-    ///
-    /// The destination's store stays open.
     private func fill(
         _ store: any PersistentStore, from source: any StoreContents
     ) throws(StoreError) -> (report: ConversionReport, isFlushed: Bool) {
@@ -124,8 +117,7 @@ package struct DestinationWriter: Sendable {
         let start = clock.now
         let memory = PrivateMemory()
         let copied = try source.fill(store, by: self, memory: memory)
-        // The notices are read after the copy. If the source is damaged, the copy fails first, with
-        // an error that names the damaged record.
+        // If the source is damaged, the copy must fail first, because its error names the damaged record.
         let notices = try source.notices()
         try options.cancellation?.check()
         var dangling = copied.dangling
@@ -167,8 +159,7 @@ package struct DestinationWriter: Sendable {
         _ location: StoreLocation, type: any PersistentStoreType, after first: StoreError
     ) -> StoreError {
         do throws(StoreError) { try type.destroy(location) } catch {
-            // A second error with the same code, such as one about a name that is too long, adds no
-            // information.
+            // A second error with the same code adds no information.
             guard error.code != first.code else { return first }
             return first.adding("the unfinished '\(location.path)' was not removed", of: error)
         }
@@ -177,6 +168,5 @@ package struct DestinationWriter: Sendable {
 }
 
 extension Duration {
-    /// The duration in seconds.
     package var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }

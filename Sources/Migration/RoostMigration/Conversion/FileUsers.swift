@@ -4,14 +4,13 @@ internal import RoostFiles
 
 /// A search for the processes that have a store open.
 enum FileUsers {
-    /// The maximum number of processes in the list.
     private static let limit = 8
 
     /// Returns at most ``limit`` processes that have the store's file or lock file open, each as
     /// `process 123 (name)`.
     ///
-    /// Reads `/proc`. Returns an empty list on systems without this directory. Omits processes that
-    /// end during the search or that this user cannot inspect.
+    /// Returns an empty list on systems without `/proc`. Omits processes that end during the search
+    /// or that this user cannot inspect.
     static func names(ofStoreAt path: String) -> [String] {
         let files = FileManager.default
         let wanted = [path, StoreLock.path(forStoreAt: path)].map {

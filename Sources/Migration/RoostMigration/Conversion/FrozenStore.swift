@@ -1,8 +1,7 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// An open store fixed at one commit: its metadata and every snapshot show that state, despite
-/// later commits.
+/// An open store whose metadata and snapshots show one commit, despite later commits.
 ///
 /// Closing a frozen store does not close the base store.
 final class FrozenStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore {
@@ -10,7 +9,6 @@ final class FrozenStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
     private let frozen: Mutex<any StoreSnapshot>
     private let frozenMetadata: StoreMetadata
 
-    /// Captures the current state.
     init(_ base: any PersistentStore) throws(StoreError) {
         self.base = base
         let snapshot = try base.snapshot()
@@ -32,7 +30,7 @@ final class FrozenStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
 
     /// Returns a view of the captured state.
     ///
-    /// Closing the view does not release the state. Use only one view at a time.
+    /// Use only one view at a time.
     func snapshot() throws(StoreError) -> any StoreSnapshot { FrozenSnapshot(frozen.withLock { $0 }) }
 
     func checkStructure() throws(StoreError) { try base.requireSoundStructure() }

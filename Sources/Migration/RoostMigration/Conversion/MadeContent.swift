@@ -2,14 +2,11 @@ package import RoostCore
 
 /// Content that is not from a store, such as a text or a foreign database.
 package protocol MadeContent: Sendable {
-    /// The model of the new store.
     var model: ManagedObjectModel { get }
 
     /// Sends all records, then all links grouped by relationship.
     ///
     /// Called once, on one of the conversion's threads. Ascending keys load fastest.
-    ///
-    /// - Throws: Read errors, and the errors of `sink`.
     func send(to sink: ContentSink) throws(StoreError)
 
     /// Returns warnings for the user.
@@ -35,7 +32,6 @@ package final class ContentSink {
     /// Returns an empty batch, with reused memory if possible.
     package func emptyRecords() -> RecordBatch { channel.spareRecords(model) }
 
-    /// Returns an empty batch for the links of the relationship with the given number.
     package func emptyLinks(_ relationship: Int) -> LinkBatch { channel.spareLinks(relationship) }
 
     /// Sends records of one hierarchy.
@@ -50,12 +46,7 @@ package final class ContentSink {
         guard channel.send(.records(records)) else { throw Self.stopped }
     }
 
-    /// Sends links.
-    ///
-    /// Waits if the channel is full.
-    ///
-    /// - Throws: `cancelled` after a cancellation, or if the writing thread failed. If that thread
-    ///   failed, the conversion throws the thread's own error.
+    /// Sends links, with the same waiting and errors as for records.
     package func send(_ links: consuming LinkBatch) throws(StoreError) {
         try cancellation?.check()
         tally.add(links)
@@ -65,7 +56,6 @@ package final class ContentSink {
     private static let stopped = StoreError(.cancelled, "The new store accepts no more content.")
 }
 
-/// A content source that reads ``MadeContent``.
 private struct MadeContentSource: ContentSource {
     let content: any MadeContent
     let cancellation: ConversionCancellation?
@@ -90,7 +80,6 @@ private struct MadeContentSource: ContentSource {
     func notices() throws(StoreError) -> [String] { content.warnings() }
 }
 
-/// Content that a function writes into the new store.
 private struct WrittenByFunction: StoreContents {
     let model: ManagedObjectModel
     let write: @Sendable (any PersistentStore) throws(StoreError) -> [String]
@@ -119,17 +108,11 @@ private struct WrittenByFunction: StoreContents {
 }
 
 extension MigrationManager {
-    /// Fills a new store with content that a function writes.
+    /// Fills a new store with `write`, which returns warnings for the user.
     ///
-    /// All or nothing, unless the destination is an open store.
+    /// All or nothing, unless the destination is an open store. Options for a source store have no
+    /// effect.
     ///
-    /// - Parameters:
-    ///   - destination: The new store.
-    ///   - model: The model of the new store.
-    ///   - name: The name of the source, for messages and the report.
-    ///   - options: The options. Options for a source store have no effect.
-    ///   - write: Writes into the store, and returns warnings for the user.
-    /// - Returns: The report.
     /// - Throws: Errors of `write`, and the errors of `convert` for its destination.
     package func make(
         _ destination: ConversionEndpoint, model: ManagedObjectModel, named name: String,
@@ -145,15 +128,7 @@ extension MigrationManager {
 
     /// Creates, fills and verifies a new store, as ``convert(from:to:options:)`` does.
     ///
-    /// All or nothing, unless the destination is an open store.
-    ///
-    /// - Parameters:
-    ///   - destination: The new store.
-    ///   - content: The content.
-    ///   - name: The name of the content's source, for messages and the report.
-    ///   - options: The options. Options for a source store have no effect.
-    /// - Returns: The report.
-    /// - Throws: Errors of the content, and the errors of `convert` for its destination.
+    /// Options for a source store have no effect.
     package func make(
         _ destination: ConversionEndpoint, of content: any MadeContent, named name: String,
         options: ConversionOptions = ConversionOptions()

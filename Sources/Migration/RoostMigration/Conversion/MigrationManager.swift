@@ -20,11 +20,11 @@ public struct MigrationManager: Sendable {
     ///
     /// Streams batches with bounded memory. Reading and writing overlap on two threads. Preserves
     /// object IDs, versions, links with their positions, the store's UUID, the user metadata and
-    /// the last used keys. The copy computes an order-independent digest of all records and links.
-    /// Unless ``ConversionOptions/verifies`` is false, the conversion then reads the finished
-    /// destination again and compares the digests. Finally, it publishes the destination
-    /// atomically. After an error or a cancellation, no part of the new store remains, and an
-    /// existing store at its path is unchanged. A source given by location is opened read-only.
+    /// the last used keys. Unless ``ConversionOptions/verifies`` is false, reads the finished
+    /// destination again, and compares order-independent digests of all records and links. Then
+    /// publishes the destination atomically. After an error or a cancellation, no part of the new
+    /// store remains, and an existing store at its path is unchanged. A source given by location is
+    /// opened read-only.
     ///
     /// A destination that is an open, empty store is already published and keeps its own UUID. If
     /// an error follows the load, such as a failed verification, this store keeps the new content.

@@ -9,7 +9,6 @@ final class PrivateMemory: Sendable {
 
     init() { sample() }
 
-    /// Takes a sample; does nothing if the system does not report memory.
     func sample() {
         guard let bytes = Self.current else { return }
         peak.withLock { $0 = max($0 ?? 0, bytes) }
@@ -18,7 +17,6 @@ final class PrivateMemory: Sendable {
     /// The highest sample so far, in bytes, or nil if the system does not report memory.
     var peakBytes: Int? { peak.withLock { $0 } }
 
-    /// The value of `RssAnon` in `/proc/self/status`.
     private static var current: Int? {
         guard let status = FileManager.default.contents(atPath: "/proc/self/status") else { return nil }
         for line in String(decoding: status, as: UTF8.self).split(separator: "\n") where line.hasPrefix("RssAnon:") {

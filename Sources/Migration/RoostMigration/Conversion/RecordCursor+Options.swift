@@ -1,16 +1,10 @@
 internal import RoostCore
 
 extension RecordCursor {
-    /// Reads the next batch.
+    /// Reads the next batch, or returns false at the end.
     ///
-    /// Stops on cancellation, and skips damaged objects if the options allow it.
-    ///
-    /// - Parameters:
-    ///   - batch: Receives the records.
-    ///   - options: The options for reading the source.
-    ///   - skipped: Receives the damaged objects.
-    /// - Returns: Whether the cursor had another batch.
-    /// - Throws: `cancelled`; `corrupted` for damage that is not skipped; other read errors.
+    /// Skips damaged objects and adds them to `skipped`, if the options allow this. Throws
+    /// `cancelled` on cancellation.
     func next(
         into batch: inout RecordBatch, options: ConversionOptions, noting skipped: inout SkippedObjects
     ) throws(StoreError) -> Bool {
@@ -30,8 +24,6 @@ extension RecordCursor {
         }
     }
 
-    /// Reads the next batch like `next(into:options:noting:)`, but without listing the damaged
-    /// objects.
     func next(into batch: inout RecordBatch, options: ConversionOptions) throws(StoreError) -> Bool {
         var skipped = SkippedObjects()
         return try next(into: &batch, options: options, noting: &skipped)

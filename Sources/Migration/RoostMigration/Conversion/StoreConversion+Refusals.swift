@@ -3,8 +3,6 @@ internal import RoostFiles
 
 extension StoreConversion {
     /// Returns the reasons to refuse the conversion that are known before the source is opened.
-    ///
-    /// - Throws: `unknownStoreType`.
     func refusalsBeforeOpening() throws(StoreError) -> [StoreError] {
         if case .location(let location) = source { _ = try registry.type(named: location.type) }
         let type = try destinationWriter.type
@@ -18,8 +16,6 @@ extension StoreConversion {
     }
 
     /// Returns the reasons why the destination cannot receive the content of the opened source.
-    ///
-    /// `model` is the model of the new content.
     func refusals(of source: any PersistentStore, for model: ManagedObjectModel) throws(StoreError) -> [StoreError] {
         if let refusal = try destinationWriter.refusals(for: model).first { return [refusal] }
         guard let available = try destinationWriter.bytesAvailable() else { return [] }
@@ -43,8 +39,7 @@ extension StoreConversion {
         return overflow ? .max : sum
     }
 
-    /// Returns whether both ends are the same store: the same object if both are open, otherwise
-    /// the same URL or file.
+    /// Returns whether both ends are one store; two open stores are compared by identity.
     private func isSameStore(_ type: any PersistentStoreType) -> Bool {
         if case .store(let left) = source, case .store(let right) = destination { return left === right }
         if source.location == destination.location, !source.location.path.isEmpty { return true }

@@ -1,13 +1,11 @@
 internal import RoostCore
 internal import RoostFiles
 
-/// A conversion: its checks, the copying and the report.
 struct StoreConversion: Sendable {
     let source: ConversionEndpoint
     let destination: ConversionEndpoint
     let options: ConversionOptions
     let registry: StoreRegistry
-    /// See ``DestinationWriter/maximumReaders``.
     var maximumReaders = DestinationWriter.usualReaders
 
     init(
@@ -20,7 +18,6 @@ struct StoreConversion: Sendable {
         self.registry = registry
     }
 
-    /// See ``MigrationManager/convert(from:to:options:)``.
     func run() throws(StoreError) -> ConversionReport {
         if let refusal = try refusalsBeforeOpening().first { throw refusal }
         return try withSource(isReadOnce: true) { (store) throws(StoreError) in
@@ -38,7 +35,6 @@ struct StoreConversion: Sendable {
             maximumReaders: maximumReaders)
     }
 
-    /// See ``MigrationManager/plan(from:to:options:)``.
     func plan() throws(StoreError) -> ConversionPlan {
         var refusals = try refusalsBeforeOpening()
         return try withSource(isReadOnce: false) { (store) throws(StoreError) in
@@ -72,9 +68,7 @@ struct StoreConversion: Sendable {
 
     // MARK: The source
 
-    /// Runs `body` with the source.
-    ///
-    /// If the source is a location, opens the store there read-only, and closes it after `body`.
+    /// Runs `body` with the source; a location is opened read-only, and closed afterwards.
     func withSource<Result>(
         isReadOnce: Bool, _ body: (any PersistentStore) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

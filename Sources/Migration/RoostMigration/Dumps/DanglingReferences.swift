@@ -10,7 +10,7 @@ struct DanglingReferences {
 
     /// Whether references and links can be dropped; true only for a partial dump.
     ///
-    /// A complete dump keeps the store's own dangling references.
+    /// A complete dump keeps the dangling references of its store.
     let isPossible: Bool
     private var scope: DumpScope
     private let model: ManagedObjectModel
@@ -50,14 +50,11 @@ struct DanglingReferences {
         try single.withRecord(at: 0) { (record) throws(StoreError) in try batch.append(record, replacing: cleared) }
     }
 
-    /// Returns whether the entity of a referenced object is outside the dump.
     private func leadsOut(_ entity: Int, of field: RecordLayout.Field) -> Bool {
         entity < model.entities.count && !scope.includes(entity)
     }
 
-    /// Returns whether either end of a link is outside the dump.
-    ///
-    /// If so, counts the link.
+    /// Returns whether an end of a link is outside the dump, and counts such a link.
     mutating func leadsOut(_ link: Link, relationship: ManagedObjectModel.Relationship) -> Bool {
         if scope.includes(key: link.source, inHierarchyOf: relationship.source),
             scope.includes(key: link.target, inHierarchyOf: relationship.destination)

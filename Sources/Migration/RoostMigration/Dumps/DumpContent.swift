@@ -40,7 +40,7 @@ final class DumpContent: ContentSource {
         let list = counts.map { "\($0.count) by '\($0.relationship)'" }.joined(separator: ", ")
         return StoreError(
             .objectNotFound,
-            "The dump has only some entities, and references to objects of others: \(list). Dump those entities too, or drop these references with --allow-dangling."
+            "The partial dump refers to objects outside it: \(list). Dump the entities of these objects too, or drop these references with --allow-dangling."
         )
     }
 }

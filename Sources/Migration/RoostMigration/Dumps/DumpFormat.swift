@@ -6,7 +6,7 @@ internal import RoostText
 enum DumpFormat {
     /// The value of `format` in the first line.
     static let name = "roost-dump"
-    /// The version that this program writes, which is also the newest that it reads.
+    /// The version written, and the newest version read.
     static let version: Int64 = 1
     static let linksPerLine = 100
     /// The maximum size of a model or of a store's metadata, in bytes.
@@ -31,24 +31,20 @@ struct DumpHeader: Sendable {
 
 /// The objects in a dump: all objects, or those of some entities.
 struct DumpScope: Sendable {
-    /// The part of a hierarchy that is in the dump.
     private enum Part: Sendable {
         case nothing
         case everything
-        /// The objects with these keys.
-        ///
-        /// The keys are listed, because a key does not reveal its object's entity.
+        /// The objects with these keys; a key does not reveal its object's entity.
         case some(KeyRuns)
     }
 
     let model: ManagedObjectModel
     /// Whether each entity is in the dump, by entity number.
     private let includes: [Bool]
-    /// The dumped part of each hierarchy, by the number of the root entity.
+    /// The dumped part of each hierarchy, by root entity.
     private var parts: [Part]
 
-    /// Creates a scope of the given entities and all their subentities, or of the whole model for
-    /// nil.
+    /// Creates a scope of entities and all their subentities, or of the whole model for nil.
     init(_ model: ManagedObjectModel, entities: [ManagedObjectModel.Entity]?) {
         self.model = model
         var includes = Array(repeating: entities == nil, count: model.entities.count)
@@ -62,23 +58,18 @@ struct DumpScope: Sendable {
         }
     }
 
-    /// Whether all entities are in the dump.
     var isWhole: Bool { includes.allSatisfy { $0 } }
 
-    /// The names of the entities in the dump, in the model's order.
     var entityNames: [String] { model.entities.filter { includes[$0.number] }.map(\.name.text) }
 
-    /// Returns whether the dump includes the entity with the given number, regardless of its
-    /// subentities.
     func includes(_ entity: Int) -> Bool { includes[entity] }
 
-    /// Returns whether objects in the hierarchy of an entity can be in the dump.
     func includesAny(ofHierarchyOf entity: Int) -> Bool {
         if case .nothing = parts[model.entities[entity].root] { return false }
         return true
     }
 
-    /// Records objects that are in the dump.
+    /// Records the keys of dumped objects.
     mutating func note(_ records: RecordBatch) {
         guard !records.isEmpty else { return }
         let root = model.entities[records.entityNumber(at: 0)].root
@@ -88,9 +79,9 @@ struct DumpScope: Sendable {
         parts[root] = .some(keys)
     }
 
-    /// Returns whether the object with a key, in the hierarchy of an entity, is in the dump.
+    /// Returns whether the dump has an object.
     ///
-    /// All dumped objects of the hierarchy must have been noted.
+    /// All dumped objects of the hierarchy must be noted first.
     mutating func includes(key: Int64, inHierarchyOf entity: Int) -> Bool {
         let root = model.entities[entity].root
         switch parts[root] {
@@ -105,14 +96,12 @@ struct DumpScope: Sendable {
     }
 }
 
-/// A set of keys stored as ranges, which is small if keys were assigned consecutively.
+/// A set of keys stored as ranges.
 struct KeyRuns: Sendable {
     private var runs: [ClosedRange<Int64>] = []
     private(set) var isSorted = true
 
-    /// Adds a key.
-    ///
-    /// Keys that are added in ascending order need no sorting.
+    /// Adds a key; keys in ascending order need no sorting.
     mutating func insert(_ key: Int64) {
         guard let last = runs.last else {
             runs.append(key...key)
@@ -126,15 +115,12 @@ struct KeyRuns: Sendable {
         }
     }
 
-    /// Sorts keys that were added in any order.
     mutating func sort() {
         runs.sort { $0.lowerBound < $1.lowerBound }
         isSorted = true
     }
 
-    /// Returns whether the set contains a key.
-    ///
-    /// The keys must be sorted.
+    /// Searches the keys, which must be sorted.
     func contains(_ key: Int64) -> Bool {
         var (low, high) = (0, runs.count)
         while low < high {

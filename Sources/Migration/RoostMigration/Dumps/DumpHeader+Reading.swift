@@ -3,7 +3,6 @@ internal import RoostJSONText
 internal import RoostText
 
 extension DumpHeader {
-    /// Reads a dump's first line.
     init(from tokens: inout JSONTokenReader) throws(StoreError) {
         try Self.requireDump(&tokens)
         var (uuid, model, metadata): (StoreUUID?, ManagedObjectModel?, [String: MetadataValue]?)

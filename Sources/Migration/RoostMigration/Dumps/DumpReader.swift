@@ -5,9 +5,7 @@ internal import RoostText
 /// A reader of a dump, line by line.
 final class DumpReader {
     private var tokens: JSONTokenReader
-    /// The tally of the whole dump.
-    ///
-    /// If no references or links can be dropped, the tally is copied from ``sent`` at the end.
+    /// The tally of the whole dump; copied from ``sent`` if nothing can be dropped.
     private var found: StoreTally
     /// The tally of the content sent to the destination.
     private(set) var sent: StoreTally
@@ -23,7 +21,6 @@ final class DumpReader {
     private let relationships: JSONNameTable
     private var sawLinks = false
 
-    /// Reads the first line.
     init(
         name: String, cancellation: ConversionCancellation?, source: @escaping JSONTokenReader.Source
     ) throws(StoreError) {
@@ -120,7 +117,7 @@ final class DumpReader {
         }
         try tokens.expect(.string, "the name of a relationship")
         guard let number = tokens.index(in: relationships), header.model.relationships[number].ownsLinks else {
-            throw tokens.error("the dump's model has no relationship of this name that owns links")
+            throw tokens.error("the dump's model has no relationship of this name that is written as links")
         }
         let relationship = header.model.relationships[number]
         guard try tokens.nextKey(), tokens.index(in: DumpFormat.linksKeys) == 0 else {

@@ -4,7 +4,6 @@ internal import RoostText
 
 /// A writer of a snapshot's content as a dump.
 struct DumpWriter: ~Copyable {
-    /// The number of bytes at which the collected text is sent to the sink.
     private static let chunkByteCount = 128 * 1024
 
     private let snapshot: any StoreSnapshot
@@ -44,13 +43,12 @@ struct DumpWriter: ~Copyable {
         {
             try writeLinks(of: relationship)
         }
-        // If this check fails, the last line is not written. 'load' refuses a text without that line.
+        // 'load' refuses a text without its last line, so a failed check leaves no usable dump.
         try found.requireRecorded(try snapshot.recordedTally(), store: store)
         try writeTrailer()
         return tally.digest
     }
 
-    /// Sends the text to the sink if a chunk is full or `always` is true.
     private mutating func flush(always: Bool = false) throws(StoreError) {
         guard always || text.count >= Self.chunkByteCount else { return }
         let bytes = text.bytes
@@ -119,7 +117,6 @@ struct DumpWriter: ~Copyable {
         }
     }
 
-    /// Returns the records of a batch whose entities are in the dump.
     private func included(_ batch: RecordBatch) -> RecordBatch {
         var result = RecordBatch(model: batch.model)
         for index in 0..<batch.count where scope.includes(batch.entityNumber(at: index)) {
@@ -161,11 +158,10 @@ struct DumpWriter: ~Copyable {
     private static func outOfOrder(_ what: String, store: any PersistentStore) -> StoreError {
         StoreError(
             .corrupted,
-            "The content of '\(store.location.path)' is not in order: \(what) does not come after the one before it. The file is damaged; restore it from a backup."
+            "'\(store.location.path)' is damaged: \(what) is out of order. Restore the file from a backup."
         )
     }
 
-    /// Returns whether the object at either end of a link is in the dump.
     private mutating func includes(_ link: Link, relationship: ManagedObjectModel.Relationship) -> Bool {
         scope.includes(key: link.source, inHierarchyOf: relationship.source)
             || scope.includes(key: link.target, inHierarchyOf: relationship.destination)

@@ -3,20 +3,18 @@ public import RoostCore
 extension MigrationManager {
     /// Writes the content of a store as JSON Lines, from one snapshot.
     ///
-    /// The first line has format, model and metadata. Then follow one line for each object, lines
-    /// of links, and a last line with counts, digest and checksum. DUMP-FORMAT.md describes the
-    /// format. The text has the exact value of every property. Stores with equal content, versions,
-    /// UUID, metadata and last keys give equal text. Before the last line, the dump compares the
-    /// content that it read with the tally of the last commit. Memory is bounded, except for the
-    /// list of keys of a partial dump. After an error, the last line is missing or incomplete, so a
-    /// reader refuses the text.
+    /// DUMP-FORMAT.md describes the format. The text has the exact value of every property. Stores
+    /// with equal content, versions, UUID, metadata and last keys give equal text. Before the last
+    /// line, the dump compares its content with the tally of the last commit. Memory is bounded,
+    /// except for the list of keys of a partial dump. After an error, the last line is missing or
+    /// incomplete, so `load` refuses the text.
     ///
     /// - Parameters:
     ///   - store: The store. Other writers may change it during the dump.
     ///   - entities: The entities to dump, including subentities; nil for all content. A link is
     ///     written if either of its objects is written.
     ///   - cancellation: An object that can cancel the dump.
-    ///   - sink: Receives the next bytes of the text. `dump` rethrows the errors of `sink`.
+    ///   - sink: Receives the next bytes of the text.
     /// - Returns: The digest of the written content. For a complete dump, it equals the store's
     ///   digest.
     /// - Throws: `unknownEntity`, suggesting the nearest name; `corrupted`, naming the damaged
@@ -44,12 +42,11 @@ extension MigrationManager {
 
     /// Loads a dump into a new store, and verifies the store.
     ///
-    /// All or nothing, unless the destination is an open store. A complete dump from
-    /// ``dump(_:entities:cancellation:to:)`` becomes a store with the same content, object IDs,
-    /// versions, metadata, used keys and, unless the destination is open, UUID. As in
-    /// ``convert(from:to:options:)``, the finished destination is read again before it is
-    /// published; in addition, the dump is compared with its last line. Memory is bounded, except
-    /// for the list of keys of a partial dump.
+    /// All or nothing, unless the destination is an open store. A complete dump gives a store with
+    /// the same content, object IDs, versions, metadata and used keys. An open destination keeps
+    /// its own UUID; otherwise the UUIDs are equal. As in ``convert(from:to:options:)``, the
+    /// finished destination is read again before it is published. The dump is compared with its
+    /// last line. Memory is bounded, except for the list of keys of a partial dump.
     ///
     /// - Parameters:
     ///   - destination: The new store.

@@ -3,9 +3,8 @@ internal import RoostFiles
 
 /// A plan for changing a store's model within the store itself.
 struct ModelChangePlan: Sendable {
-    /// The only step.
     let step: MigrationChain.Step
-    /// The migration path to the model, as text for users.
+    /// The migration path, as text for users.
     let way: String?
     let kept: KeptContent
     /// The approximate fraction of the file that is rewritten, from 0 to 1.
@@ -16,8 +15,8 @@ extension InPlaceMigration {
     /// Changes the store's model in one transaction if most content stays unchanged.
     ///
     /// Returns nil if the change requires a new store, or if no change is needed. The caller closes
-    /// the store, and holds the ``DestinationClaim`` of its file. `path` is the path of that file,
-    /// or nil for a store on a server.
+    /// the store and holds the ``DestinationClaim`` of its file. `path` is nil for a store on a
+    /// server.
     func changeModel(of store: any PersistentStore, path: String?) throws(StoreError) -> MigrationReport? {
         guard let changing = store as? any ModelChangingStore, let plan = try modelChange(of: store) else { return nil }
         if let path { try requireSpace(path, part: plan.changedPart) }
@@ -44,10 +43,8 @@ extension InPlaceMigration {
     /// Returns a plan for changing the model within the store, or nil if the change requires a new
     /// store or is not needed.
     ///
-    /// The options must not request a backup, and the store must not accept changes by other
-    /// programs. One migration step must reach the model. The step must work in one pass and have
-    /// no stage with handlers. At least half of all objects and links must stay unchanged, because
-    /// rewritten content goes into the log first and leaves gaps in the file.
+    /// At least half of all objects and links must stay unchanged, because rewritten content goes
+    /// into the log first and leaves gaps in the file.
     func modelChange(of store: any PersistentStore) throws(StoreError) -> ModelChangePlan? {
         // A store that accepts changes by other programs may have wrong checksums, which unchanged
         // rows would keep.
@@ -103,7 +100,6 @@ extension MappingPlan {
         return kept
     }
 
-    /// Returns whether all records of a hierarchy are copied byte for byte.
     private func isKept(_ hierarchy: Hierarchy) throws(StoreError) -> Bool {
         guard let root = hierarchy.source, root == hierarchy.destination, source.entities[root].root == root else {
             return false
@@ -132,7 +128,6 @@ extension MappingPlan {
 }
 
 extension FieldPlan {
-    /// Whether an expression computes the field.
     fileprivate var isEvaluated: Bool {
         if case .expression = source { return true }
         return false

@@ -2,9 +2,6 @@ internal import RoostCore
 internal import RoostFiles
 
 extension InPlaceMigration {
-    /// Plans the migration.
-    ///
-    /// See ``MigrationManager/planMigrationInPlace(_:model:options:)``.
     func plan() throws(StoreError) -> MigrationPlan {
         let type = try replaceableType()
         let server = type as? any ServerStoreType
@@ -39,7 +36,6 @@ extension InPlaceMigration {
         return plan
     }
 
-    /// Returns a plan for changing the model within the store, or nil if that is not possible.
     func changePlan(_ type: any PersistentStoreType) throws(StoreError) -> ModelChangePlan? {
         let store = try type.open(location, options: readingOptions)
         let plan: ModelChangePlan?
@@ -51,9 +47,7 @@ extension InPlaceMigration {
         return plan
     }
 
-    /// Returns the plan of a change within the store, computed like a migration to `location`.
-    ///
-    /// Creates nothing at `location`.
+    /// Plans a change within the store like a migration to `location`, where nothing is created.
     func migrationPlan(of change: ModelChangePlan, beside location: StoreLocation) throws(StoreError) -> MigrationPlan {
         var migration = migration(of: change, from: .location(self.location), to: .location(location))
         migration.needsSpace = false
@@ -63,7 +57,6 @@ extension InPlaceMigration {
         return plan
     }
 
-    /// Returns the reasons why the file cannot be changed or replaced.
     private func refusals(_ path: String, type: any PersistentStoreType, change: ModelChangePlan?) -> [String] {
         var refusals: [String] = []
         func note(_ body: () throws(StoreError) -> Void) {

@@ -45,8 +45,6 @@ extension InPlaceMigration {
 
     /// Changes the model of the store, and waits up to the timeout while another program has the
     /// store open.
-    ///
-    /// Returns nil if the change requires a new store, or if no change is needed.
     private func changeModelWaiting(
         onServer type: any ServerStoreType, since start: ContinuousClock.Instant
     ) throws(StoreError) -> MigrationReport? {

@@ -8,9 +8,6 @@ struct InPlaceMigration: Sendable {
     let options: MigrationOptions
     let registry: StoreRegistry
 
-    /// Runs the migration.
-    ///
-    /// See ``MigrationManager/migrateInPlace(_:model:options:)``.
     func run() throws(StoreError) -> MigrationReport {
         let type = try replaceableType()
         if let server = type as? any ServerStoreType { return try run(onServer: server) }
@@ -21,7 +18,6 @@ struct InPlaceMigration: Sendable {
         }
     }
 
-    /// The warning for a store with a history.
     static let historyWarning =
         "The store starts a new history: its old history is removed with the old model, and the tokens of the old history have expired."
 
@@ -72,7 +68,6 @@ struct InPlaceMigration: Sendable {
             done = try replace(type, path: path)
         }
         guard let (migrated, backup) = done else { return try nothing(type) }
-        // The new store is published, so later errors do not fail the migration.
         return finished(migrated, backup: backup, path: path, since: start)
     }
 
@@ -90,7 +85,6 @@ struct InPlaceMigration: Sendable {
         }
     }
 
-    /// Returns the report with the store's location, backup, size and duration.
     func finished(
         _ report: MigrationReport, backup: String?, path: String?, since start: ContinuousClock.Instant
     ) -> MigrationReport {
@@ -102,10 +96,10 @@ struct InPlaceMigration: Sendable {
         return report
     }
 
-    /// Creates the new store, and replaces the old store with it.
+    /// Replaces the old store with a new one, or returns nil if another process already migrated
+    /// it.
     ///
-    /// The caller holds the store's lock exclusively. Returns nil if another process has already
-    /// migrated the store.
+    /// The caller holds the store's lock exclusively.
     private func replace(
         _ type: any PersistentStoreType, path: String
     ) throws(StoreError) -> (report: MigrationReport, backup: String?)? {
@@ -126,7 +120,6 @@ struct InPlaceMigration: Sendable {
                 throw source.closed(after: error)
             }
             do throws(StoreError) { try source.close() } catch { throw outcome?.store?.discard(after: error) ?? error }
-            // If two programs began at once, the second finds the store already migrated.
             guard var outcome else { return false }
             guard let store = outcome.store else {
                 throw StoreError(.internalInconsistency, "A migration in place has made no store.")
@@ -188,7 +181,6 @@ struct InPlaceMigration: Sendable {
         )
     }
 
-    /// Returns a warning about content that is not in the new file, or nil.
     private func warning(about foreign: ForeignContent) -> String? {
         guard !foreign.isEmpty else { return nil }
         let place = options.keepsBackup ? "They are in the backup." : "Create them again."
@@ -236,13 +228,11 @@ struct InPlaceMigration: Sendable {
         return [
             "The store keeps its own model, because the version hashes are equal. The models differ in: "
                 + differences.map(\.description).joined(separator: "; ")
-                + ". Migrate to another store to give it the other model."
+                + ". To get the new model, migrate the store into another store."
         ]
     }
 
-    /// Returns the store's type.
-    ///
-    /// Throws if the options or the type do not allow replacing the store.
+    /// Returns the store's type, or throws if the options or the type forbid replacing the store.
     func replaceableType() throws(StoreError) -> any PersistentStoreType {
         guard !options.conversion.skipsDamaged else {
             throw StoreError(

@@ -3,25 +3,24 @@ public import RoostCore
 extension MigrationManager {
     /// Migrates a store to another model at its own location.
     ///
-    /// The new store is created beside the old store, and gets the old store's UUID, user metadata
-    /// and used keys. Unless ``ConversionOptions/verifies`` is false, the new store is read again
-    /// and compared with the expected content. Then the new store replaces the old store in one
-    /// atomic step. Opening the store, even after a crash at any time, gives the complete old store
-    /// or the complete new store. After a crash, running the same migration again finishes it and
-    /// removes all temporary files.
+    /// The new store is created beside the old store, with the old store's UUID, user metadata and
+    /// used keys. Unless ``ConversionOptions/verifies`` is false, the new store is read again and
+    /// compared with the expected content. Then the new store replaces the old store in one atomic
+    /// step. After a crash at any time, opening the store gives the complete old store or the
+    /// complete new store. Running the same migration again then finishes it and removes all
+    /// temporary files.
     ///
-    /// While the new store is created, no other process can open the old one, so no commit is lost.
-    /// Other processes wait until their timeout. However, a store on a server stays open to other
-    /// processes while a second store is created. If another process commits, the store on the
-    /// server is not replaced. If several processes start the same migration at once, one migrates,
-    /// and the others find the store already migrated.
+    /// While the new store is created, other processes cannot open the old store, and wait until
+    /// their timeout. However, a store on a server stays open to them. If one of them commits, the
+    /// store on the server is not replaced. So no commit is lost. If several processes start the
+    /// same migration at once, one migrates, and the others find the store already migrated.
     ///
     /// The old store's content, including dropped content, must match the tally of its last commit,
     /// unless ``ConversionOptions/acceptsChanges`` is set.
     ///
     /// A store that is already compatible with the model stays unchanged, even if the options
-    /// contain a mapping model for it. Use ``migrate(from:to:model:options:)`` to apply such a
-    /// mapping model.
+    /// contain a mapping model. To apply that mapping model, use
+    /// ``migrate(from:to:model:options:)``.
     ///
     /// An SQLite store can change within its own file, and a PostgreSQL store within its schema, in
     /// one transaction. The requirements are:
@@ -31,20 +30,18 @@ extension MigrationManager {
     ///   stage with handlers.
     /// - Neither a backup nor ``ConversionOptions/acceptsChanges`` is requested.
     ///
-    /// The unchanged tables are read and compared, but not written. During the transaction, no
-    /// other program can have the store open. The file of an SQLite store keeps gaps where rebuilt
-    /// tables were. Tables and views of other programs remain. On a server, indexes and rights that
-    /// those programs added to rebuilt tables are lost. ``MigrationReport/path`` and
+    /// Unchanged tables are read and compared, but not written. During the transaction, no other
+    /// program can have the store open. The file of an SQLite store keeps gaps where rebuilt tables
+    /// were. Tables and views of other programs remain. On a server, indexes and rights that those
+    /// programs added to rebuilt tables are lost. ``MigrationReport/path`` and
     /// ``MigrationPlan/path`` show whether the migration uses one transaction or a new store.
     ///
     /// - Parameters:
     ///   - location: The store.
     ///   - model: The new model.
-    ///   - options: The options. ``MigrationOptions/keepsBackup`` retains the old store. The
-    ///     options for a destination in ``MigrationOptions/conversion`` have no effect, except
-    ///     ``ConversionOptions/verifies`` and ``ConversionOptions/reservedBytes``.
-    /// - Returns: The report. Its ``MigrationReport/path`` is `nothing` if the store already has
-    ///   the model.
+    ///   - options: The options. Those for a destination in ``MigrationOptions/conversion`` have no
+    ///     effect, except ``ConversionOptions/verifies`` and ``ConversionOptions/reservedBytes``.
+    /// - Returns: The report; its path is `nothing` if the store already has the model.
     /// - Throws: The errors of ``migrate(from:to:model:options:)``; `busy` (naming the process if
     ///   the system reports it) if the store is open elsewhere or being migrated for longer than
     ///   the timeout; `unsupported` for stores that are neither files nor on a server, on a file

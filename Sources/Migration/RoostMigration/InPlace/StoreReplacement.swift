@@ -5,22 +5,18 @@ package import RoostFiles
 /// open.
 ///
 /// The caller holds the store's ``DestinationClaim`` and its exclusive lock from before the first
-/// read until ``run(_:)`` returns. So no other process can commit through Roost meanwhile. The lock
-/// even prevents the caller from opening the store. The caller therefore reads the old file at a
-/// second path, which has its own lock. A backup is another hard link to the old file, made durable
-/// before the replacement. At any time, the store's path refers to the old file or to the new one.
-/// After a crash before the replacement, the backup is still a second hard link to the store's
-/// file, and the next cleanup removes the backup.
+/// read until ``run(_:)`` returns, so no other process can commit through Roost. Not even the
+/// caller can open the locked store. So the caller reads the old file at a second path with its own
+/// lock. A backup is another hard link to the old file, made durable before the replacement. At any
+/// time, the store's path refers to the old file or to the new one. After a crash before the
+/// replacement, the next cleanup removes the backup.
 package struct StoreReplacement: Sendable {
     let type: any PersistentStoreType
-    /// The path of the store's file.
-    ///
-    /// It is not a symbolic link.
+    /// The path of the store's file, which is not a symbolic link.
     let path: String
     /// Whether to keep the old file, at ``StoreFile/backupSibling(of:)``.
     let keepsBackup: Bool
 
-    /// Creates a replacement.
     package init(type: any PersistentStoreType, path: String, keepsBackup: Bool) {
         self.type = type
         self.path = path
@@ -29,18 +25,10 @@ package struct StoreReplacement: Sendable {
 
     /// Merges the store into one file and locks it exclusively.
     ///
-    /// If `settle` and another process close the store at the same time, a log or journal can
-    /// remain, because each sees that the other has the store open. This function then releases the
-    /// lock and runs `settle` again, at most four times.
-    ///
-    /// - Parameters:
-    ///   - path: The path of the store's file. It is not a symbolic link.
-    ///   - type: The type of the store.
-    ///   - timeout: The time to wait for others to close the store.
-    ///   - settle: Opens and closes the store.
-    /// - Returns: The acquired lock. If a log or journal still exists, a program that does not use
-    ///   Roost's locks probably has the store open.
-    /// - Throws: `busy`, `cancelled`, and errors of `settle`.
+    /// If `settle` and another process close the store at the same time, each sees the store open
+    /// elsewhere, so a log or journal can remain. This function then releases the lock and runs
+    /// `settle` again, at most four times. If a log or journal still exists afterward, a program
+    /// that does not use Roost's locks probably has the store open.
     package static func lock(
         _ path: String, type: any PersistentStoreType, timeout: Timeout, settle: () throws(StoreError) -> Void
     ) throws(StoreError) -> StoreLock {
@@ -115,17 +103,16 @@ package struct StoreReplacement: Sendable {
         return backup
     }
 
-    /// Throws `busy` if a program that does not use Roost's locks has the store open.
-    ///
-    /// The sign of such a program is a log or journal beside the store.
+    /// Throws `busy` if a log or journal shows that a program without Roost's locks has the store
+    /// open.
     private func requireOneFile() throws(StoreError) {
         guard let other = Self.otherFile(besideStoreAt: path, type: type) else { return }
         throw StoreError(
             .busy,
-            "'\(path)' is open in a program other than Roost: '\(other)' is there; close the store in that program.")
+            "'\(path)' is open in a program other than Roost: the file '\(other)' exists. Close the store in that program."
+        )
     }
 
-    /// Returns a log or journal beside the store, or nil.
     static func otherFile(besideStoreAt path: String, type: any PersistentStoreType) -> String? {
         type.companionSuffixes.map { path + $0 }.first { StoreFile.hasEntry(at: $0) }
     }
@@ -136,9 +123,7 @@ package struct StoreReplacement: Sendable {
         guard found.linkCount <= 2 else { throw StoreFile.hasOtherNames(path, found) }
     }
 
-    /// Removes a temporary store and the files that belong to it.
-    ///
-    /// Ignores errors: the next cleanup removes the remaining files.
+    /// Removes a temporary store; the next cleanup removes what remains after an error.
     private func remove(_ location: StoreLocation) {
         try? type.destroy(location)
         for path in [location.path, StoreLock.path(forStoreAt: location.path)] { try? StoreFile.remove(path) }

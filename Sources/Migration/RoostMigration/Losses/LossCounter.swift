@@ -4,19 +4,16 @@ internal import RoostQuery
 
 /// A counter of the data that a mapping model drops from one snapshot of a store.
 ///
-/// The models show possible losses, and the objects show actual losses: dropping an attribute that
-/// is always null loses nothing. If the models show no loss, no data is read. Otherwise each
-/// affected entity is read once for all its counts. If references to some objects are lost, the
-/// keys of these objects are first collected in memory.
+/// The models show possible losses, and the objects show actual losses. If the models show no loss,
+/// no data is read. Otherwise each affected entity is read once for all its counts. If references
+/// to some objects are lost, the keys of these objects are collected in memory.
 struct LossCounter {
-    /// A selection of references to count, by the objects that they refer to.
+    /// The references to count, selected by their targets.
     fileprivate enum Targets {
         case all
-        /// The references to objects whose key is in any of these sets.
+        /// The keys of the targets, of any entity.
         case keys([KeySet])
-        /// The references to objects whose key is in the set for their entity.
-        ///
-        /// The sets are by entity number. A nil set means all objects of the entity.
+        /// The keys of the targets, by entity number; nil means all objects of the entity.
         case objects([Int: KeySet?])
     }
 
@@ -31,7 +28,6 @@ struct LossCounter {
         case direction(ManagedObjectModel.Relationship, RecordLayout.Field?)
     }
 
-    /// One count, updated while an entity is read.
     private struct Count {
         let loss: MappingLoss
         let matcher: RecordMatcher?
@@ -54,14 +50,6 @@ struct LossCounter {
     /// Counts the losses of a migration.
     ///
     /// The result begins with the losses of whole objects, and omits losses that affect no object.
-    ///
-    /// - Parameters:
-    ///   - mapping: The mapping model.
-    ///   - snapshot: The source.
-    ///   - destination: The new model.
-    ///   - options: The options for reading the source.
-    /// - Returns: The losses, each with its count.
-    /// - Throws: Errors from reading the snapshot.
     static func losses(
         of mapping: MappingModel, snapshot: any StoreSnapshot, to destination: ManagedObjectModel,
         options: ConversionOptions
@@ -114,10 +102,7 @@ struct LossCounter {
         return try RecordFilter(request, model: model).matcher(over: graph)
     }
 
-    /// Returns the measure of a loss, or nil.
-    ///
-    /// The result is nil for a loss of whole objects, and for lost references whose possible
-    /// targets do not exist.
+    /// Returns the measure, or nil for whole objects and for references without existing targets.
     private mutating func measure(_ loss: MappingLoss) throws(StoreError) -> Measure? {
         let entity = try model.requireEntity(loss.objects.entity)
         func relationship(_ name: String) throws(StoreError) -> ManagedObjectModel.Relationship {
@@ -280,7 +265,6 @@ struct LossCounter {
 }
 
 extension LossCounter.Targets {
-    /// Returns whether a reference to an object is counted.
     func contains(_ entity: Int, key: Int64) -> Bool {
         switch self {
         case .all: return true
@@ -301,7 +285,6 @@ extension LossCounter.Targets {
 }
 
 extension MappingLoss.Kind {
-    /// The kind in reports.
     fileprivate var published: MigrationLoss.Kind {
         switch self {
         case .objects: .objects

@@ -5,14 +5,7 @@ public import RoostCore
 /// As JSON: `entity`, `property` (absent for whole objects), `kind` (see ``Kind``), `count`,
 /// `mappings` (names), `message`.
 ///
-/// An error of code `StoreError.Code.lossRefused` contains the losses:
-///
-/// ```swift
-/// let losses = (error.underlying as? MigrationLossRefusal)?.losses ?? []
-/// for loss in losses where loss.kind == .objects {
-///     print("\(loss.count) objects of \(loss.entity) would be lost")
-/// }
-/// ```
+/// A ``MigrationLossRefusal`` contains the losses of a refused migration.
 public struct MigrationLoss: Sendable, Adjustable, Hashable, Codable {
     /// The kind of data that ``MigrationLoss/count`` counts.
     public enum Kind: String, Sendable, Hashable, Codable {
@@ -34,12 +27,10 @@ public struct MigrationLoss: Sendable, Adjustable, Hashable, Codable {
     public var kind: Kind
     /// The number of objects, values or references, according to ``MigrationLoss/kind``.
     public var count: Int
-    /// The names of the entity mappings that drop the data; empty if no mapping reads the objects.
     package var mappings: [String] = []
     /// The reason, as text for users.
     public var message: String
 
-    /// Creates a loss.
     package init(
         entity: String, property: String? = nil, kind: Kind, count: Int, message: String
     ) {
@@ -63,7 +54,6 @@ extension MigrationLoss: CustomStringConvertible {
 }
 
 extension MigrationLoss.Kind {
-    /// Returns a count with its noun.
     func counted(_ count: Int) -> String {
         switch self {
         case .objects: count == 1 ? "1 object" : "\(count) objects"
@@ -74,8 +64,8 @@ extension MigrationLoss.Kind {
     }
 }
 
-/// The losses that caused a migration to be refused: the ``StoreError/underlying`` error of an
-/// error with code `StoreError.Code.lossRefused`.
+/// The ``StoreError/underlying`` error of a migration refused with code
+/// `StoreError.Code.lossRefused`.
 ///
 /// ```swift
 /// do {
@@ -96,7 +86,6 @@ extension MigrationLossRefusal: CustomStringConvertible {
 }
 
 extension StoreError {
-    /// Creates the error of a migration that would drop data without permission.
     static func lossRefused(_ losses: [MigrationLoss], of location: StoreLocation) -> StoreError {
         StoreError(
             .lossRefused,

@@ -3,10 +3,8 @@ package import RoostCore
 extension AttributeType {
     /// Returns whether each value of the type has an exact counterpart in another type.
     ///
-    /// A type widens to itself. Whole numbers widen to wider whole numbers and to decimals. Whole
-    /// numbers of at most 32 bits widen to doubles, and those of 16 bits also to floats. A float
-    /// widens to a double, and a Boolean to a whole number, 0 or 1. A transformable widens to
-    /// binary data, which gets the stored bytes. Binary data does not widen to a transformable,
+    /// A type widens to itself. A Boolean widens to a whole number, 0 or 1. A transformable widens
+    /// to binary data, which gets the stored bytes. Binary data does not widen to a transformable,
     /// because the transformable's codec may reject the bytes. For composites, callers must compare
     /// the elements too.
     package func widens(to other: AttributeType) -> Bool {
@@ -23,8 +21,7 @@ extension AttributeType {
 
     /// Returns whether only some values of an integer type are exact in a floating-point type.
     ///
-    /// True for 64-bit integers to doubles, and for 32-bit and 64-bit integers to floats. Every
-    /// number up to 2^53 (double) or 2^24 (float) is exact, but some larger numbers are not.
+    /// Every number up to 2^53 (double) or 2^24 (float) is exact, but some larger numbers are not.
     package func convertsWhereExact(to other: AttributeType) -> Bool {
         switch (self, other) {
         case (.integer64, .double), (.integer32, .float), (.integer64, .float): true

@@ -16,13 +16,9 @@ public import RoostCore
 public struct EntityMapping: Hashable, Sendable, Adjustable {
     /// The kinds of entity mappings.
     public enum MappingType: String, Sendable, CaseIterable, Codable {
-        /// A policy defines the mapping.
-        ///
-        /// ``EntityMapping/policyName`` names the policy.
+        /// The policy ``EntityMapping/policyName`` defines the mapping.
         case custom
-        /// The entity is new.
-        ///
-        /// A policy may create its objects.
+        /// The entity is new; a policy may create its objects.
         case add
         /// The objects are dropped.
         case remove
@@ -35,9 +31,8 @@ public struct EntityMapping: Hashable, Sendable, Adjustable {
         case transform
     }
 
-    /// The name that other mappings use to refer to this mapping's objects.
-    ///
-    /// Must be unique in the mapping model.
+    /// The name, unique in the mapping model, by which other mappings refer to this mapping's
+    /// objects.
     public var name: String
     /// The kind of this mapping.
     public var type: MappingType
@@ -47,7 +42,6 @@ public struct EntityMapping: Hashable, Sendable, Adjustable {
     public var destinationEntity: EntityName?
     /// The required version hash of the source entity, or nil for any.
     package var sourceVersionHash: VersionHash? = nil
-    /// The required version hash of the destination entity, or nil for any.
     package var destinationVersionHash: VersionHash? = nil
     /// The predicate that selects objects of the source entity, or nil for all objects.
     public var sourcePredicate: FetchRequest.Predicate? = nil

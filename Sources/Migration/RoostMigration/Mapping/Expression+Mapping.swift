@@ -1,14 +1,10 @@
 package import RoostCore
 
 extension FetchRequest.Expression {
-    /// Returns the expression with the source object as its evaluated object: `$source.title`
-    /// becomes `title`.
+    /// Returns the expression with the source object as its evaluated object, or nil if it needs
+    /// another variable.
     ///
-    /// `FUNCTION($source, "valueForKey:", "title")` becomes `title` too. A ``CompiledExpression``
-    /// for the source entity then gives the value for a property mapping.
-    ///
-    /// - Returns: The expression, or nil if it also needs another variable, the policy or the
-    ///   manager.
+    /// `$source.title` and `FUNCTION($source, "valueForKey:", "title")` become `title`.
     package func ofSourceObject() -> Self? { rebased(bound: []) }
 
     fileprivate func rebased(bound: Set<String>) -> Self? {
@@ -86,8 +82,7 @@ extension FetchRequest.Predicate {
     }
 }
 
-/// The parts of a value expression that concern the mapping: variables, function calls and paths,
-/// at any depth.
+/// The variables, function calls and paths in a value expression, at any depth.
 struct MappingExpressionParts {
     /// A function call, with its first argument as the target.
     struct Call {
@@ -102,7 +97,6 @@ struct MappingExpressionParts {
     private(set) var calls: [Call] = []
     /// Whether the expression uses a property name, or `SELF`, without a variable.
     private(set) var hasBareNames = false
-    /// The paths that are read from the source object.
     private(set) var sourcePaths: Set<[String]> = []
     var sourceProperties: Set<String> { Set(sourcePaths.compactMap(\.first)) }
     /// The unbound variables other than `$source` whose properties are read.
@@ -115,9 +109,7 @@ struct MappingExpressionParts {
         case predicate(FetchRequest.Predicate, bound: Set<String>)
     }
 
-    /// Collects the parts.
-    ///
-    /// Avoids recursion, because expressions may be deeply nested.
+    /// Collects the parts without recursion, because expressions may be deeply nested.
     init(of expression: FetchRequest.Expression) {
         var open = [Item.expression(expression, bound: [])]
         while let item = open.popLast() {

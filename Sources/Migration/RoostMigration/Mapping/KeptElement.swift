@@ -2,19 +2,14 @@ package import RoostCore
 
 /// An entity whose objects, or a property whose values, survive a series of mapping models.
 package struct KeptElement: Hashable, Sendable {
-    /// The entity.
     package let entity: EntityName
     /// The property, or nil for the entity itself.
     package let property: String?
 
     /// Returns the elements of a model that remain after a series of mapping models.
     ///
-    /// - Parameters:
-    ///   - source: The model of the existing objects.
-    ///   - mappings: The mapping models in order, starting from `source`. They must not have
-    ///     policies or predicates; inferred models have neither.
-    /// - Returns: The elements, with their names in `source`, excluding abstract entities and
-    ///   computed attributes.
+    /// The mapping models must have no policies or predicates. Excludes abstract entities and
+    /// computed attributes.
     package static func all(of source: ManagedObjectModel, after mappings: [MappingModel]) -> Set<KeptElement> {
         var kept: Set<KeptElement> = []
         let steps = mappings.map { mapping in
@@ -45,7 +40,6 @@ package struct KeptElement: Hashable, Sendable {
 }
 
 extension KeptElement: CustomStringConvertible {
-    /// The text form, `Entity` or `Entity.property`.
     package var description: String { entity.text + (property.map { "." + $0 } ?? "") }
 }
 

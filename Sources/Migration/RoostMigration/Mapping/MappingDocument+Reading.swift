@@ -3,9 +3,7 @@ internal import RoostJSONText
 internal import RoostQuery
 
 extension MappingDocument {
-    /// Reads a document.
-    ///
-    /// Throws all problems of the document in one error.
+    /// Reads a document, or throws all its problems in one error.
     static func read(_ bytes: [UInt8]) throws(StoreError) -> MappingModel {
         let node = try JSONNode.document(
             bytes, acceptsJSON5: true, as: "The mapping document", code: .invalidMappingModel)
@@ -20,7 +18,6 @@ extension MappingDocument {
     }
 }
 
-/// A reader that converts the tree of a document to mappings and collects problems.
 private struct MappingDocumentReader {
     let problems: JSONProblems
 
@@ -85,9 +82,7 @@ private struct MappingDocumentReader {
         return nil
     }
 
-    /// Parses a text in the predicate language.
-    ///
-    /// Returns nil if the text is missing. If the text is invalid, adds a problem and returns nil.
+    /// Parses a text in the predicate language, and adds a problem if the text is invalid.
     private func parsed<Result>(
         _ node: JSONNode?, path: String, _ parse: (String) throws(StoreError) -> Result
     ) -> Result? {

@@ -3,7 +3,7 @@ internal import RoostJSONText
 
 /// The JSON document of a mapping model, as described in MAPPING-FORMAT.md.
 enum MappingDocument {
-    /// The format version of written documents, and the newest version that can be read.
+    /// The format version written, and the newest version read.
     static let formatVersion = 1
 
     static let modelKeys = ["formatVersion", "entityMappings", "userInfo"]

@@ -5,9 +5,7 @@ extension MappingInference {
 
     // MARK: Attributes
 
-    /// Returns mappings for the stored attributes of an entity, inherited ones included.
-    ///
-    /// The mapping of an attribute that is computed from the new objects has no expression.
+    /// Returns mappings for the stored attributes of an entity; computed ones get no expression.
     mutating func attributeMappings(from origin: Entity, to entity: Entity) -> [PropertyMapping] {
         let stored = entity.attributes.filter(\.isStored)
         let computed = stored.filter { entity.computes($0.name) }
@@ -57,7 +55,6 @@ extension MappingInference {
         return mappings
     }
 
-    /// Returns whether an attribute can get the values of another, unchanged or converted.
     private static func canTake(
         _ origin: AttributeDescription, as attribute: AttributeDescription, options: MappingModel.InferenceOptions
     ) -> Bool {
@@ -76,7 +73,6 @@ extension MappingInference {
         add(current.name, property: path.joined(separator: "."), message: message)
     }
 
-    /// Returns whether the elements of two composites have equal names, types and identifiers.
     private static func haveSameElements(_ old: AttributeDescription, _ new: AttributeDescription) -> Bool {
         old.elements.count == new.elements.count
             && zip(old.elements, new.elements).allSatisfy { old, new in
@@ -91,7 +87,7 @@ extension MappingInference {
         let change =
             "The type changes from \(origin.type.name) to \(attribute.type.name)\(origin.name == attribute.name ? "" : " (it was '\(sourcePath.joined(separator: "."))')"), which may lose values"
         let remedy =
-            "give a mapping model with an expression for it, or keep the old attribute under a new name, with a renaming identifier, and fill an additional attribute"
+            "give a mapping model with an expression for it, or rename the old attribute with a renaming identifier and add a new attribute"
         let option =
             attribute.type == .string && origin.type.hasText
             ? "allow conversions to strings (convertsToString, --to-text), " : ""
@@ -100,7 +96,6 @@ extension MappingInference {
 
     // MARK: Relationships
 
-    /// Returns mappings for the stored relationships of an entity, inherited ones included.
     mutating func relationshipMappings(from origin: Entity, to entity: Entity) -> [PropertyMapping] {
         entity.relationships.map { relationship in
             let name = relationship.declaration.name
@@ -124,8 +119,8 @@ extension MappingInference {
     /// Returns whether the inverse provides the pairs of a relationship that changes from to-many
     /// to to-one.
     ///
-    /// The inverse must be to-one and come from the old relationship's inverse. The inverse then
-    /// has all pairs. The migration fails if two objects refer to the same object.
+    /// The inverse must be to-one and come from the old relationship's inverse, so that it has all
+    /// pairs. The migration fails if two objects refer to the same object.
     private mutating func isGivenByInverse(
         _ relationship: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship
     ) -> Bool {
@@ -135,7 +130,6 @@ extension MappingInference {
         return firstOrigin(of: destination.relationships[inverse]) == oldInverse
     }
 
-    /// Returns the source relationship from which a destination relationship comes, or nil.
     private mutating func origin(
         of relationship: ManagedObjectModel.Relationship, in origin: Entity, for entity: Entity
     ) -> ManagedObjectModel.Relationship? {
@@ -156,10 +150,9 @@ extension MappingInference {
         return origins[relationship.declaration.name]
     }
 
-    /// Returns whether any destination of the old relationship can become a destination of the new
-    /// relationship.
+    /// Returns whether any old destination can become a destination of the new relationship.
     ///
-    /// If none can, the relationships are treated as different relationships.
+    /// If none can, the relationships are treated as different.
     private mutating func leads(
         _ old: ManagedObjectModel.Relationship, to new: ManagedObjectModel.Relationship
     ) -> Bool {
@@ -176,9 +169,9 @@ extension MappingInference {
     /// Returns whether a relationship gets its pairs from its inverse, instead of from its own
     /// source relationship.
     ///
-    /// This is the case if the inverse is the stored end, and the two ends come from source
-    /// relationships that are not inverse to each other. Both ends must have the same pairs, so the
-    /// stored end determines them.
+    /// True if the inverse is the stored end, and the two ends come from source relationships that
+    /// are not inverse to each other. Both ends must have the same pairs, so the stored end
+    /// determines them.
     private mutating func givesWay(
         _ relationship: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship
     ) -> Bool {

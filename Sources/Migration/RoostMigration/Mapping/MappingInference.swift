@@ -1,6 +1,5 @@
 internal import RoostCore
 
-/// The inference of a mapping model from two models.
 struct MappingInference {
     let source: ManagedObjectModel
     let destination: ManagedObjectModel
@@ -13,15 +12,13 @@ struct MappingInference {
     /// subentity.
     private var reported: Set<MappingProblem> = []
 
-    /// A cache of source relationships, by entity pair and name of the destination relationship.
+    /// The cached source relationships, by entity pair and name of the destination relationship.
     var relationshipOrigins: [EntityPair: [String: ManagedObjectModel.Relationship]] = [:]
-    /// A cache of whether objects of a pair's source entity can become objects of its destination
-    /// entity.
+    /// The cached results of `leads(_:to:)`.
     var isFollowed: [EntityPair: Bool] = [:]
-    /// A cache of the results of `firstOrigin(of:)`, by relationship number.
+    /// The cached results of `firstOrigin(of:)`, by relationship number.
     var firstOrigins: [Int: Int?] = [:]
 
-    /// The number of a source entity and the number of a destination entity.
     struct EntityPair: Hashable {
         let source: Int
         let destination: Int
@@ -63,14 +60,14 @@ struct MappingInference {
                 add(
                     name, property: nil,
                     message:
-                        "Source entity '\(source.entities[number].name)' would become this one and \(others); to divide its objects, give a mapping model with predicates, or give only one of them the renaming identifier."
+                        "Source entity '\(source.entities[number].name)' would become this entity and \(others); to divide its objects, give a mapping model with predicates, or give only one new entity the renaming identifier."
                 )
             }
         }
     }
 
     static func ambiguous(_ identifier: String, names: [String]) -> String {
-        "Renaming identifier '\(identifier)' matches several source elements: \(names.joined(separator: ", ")); keep the name of one of them, or give a mapping model."
+        "Renaming identifier '\(identifier)' matches several source elements: \(names.joined(separator: ", ")); give the new element the name of one of these elements, or give a mapping model."
     }
 
     /// Reports merged hierarchies.
@@ -87,7 +84,7 @@ struct MappingInference {
             add(
                 destination.entities[root].name, property: nil,
                 message:
-                    "Its hierarchy would take objects of several hierarchies of the source, those of \(names), whose keys collide; give a mapping model, which gives them new keys."
+                    "The hierarchy would combine the source hierarchies \(names), whose keys can collide; give a mapping model, which assigns new keys."
             )
         }
     }
@@ -140,11 +137,9 @@ extension EntityDescription {
 }
 
 extension AttributeDescription {
-    /// The name of the attribute across model versions.
     var identifier: String { renamingIdentifier ?? name }
 }
 
 extension RelationshipDescription {
-    /// The name of the relationship across model versions.
     var identifier: String { renamingIdentifier ?? name }
 }

@@ -4,9 +4,8 @@ package import RoostCore
 package struct MappingLoss: Hashable, Sendable {
     /// Objects of one source entity, excluding subentities.
     package struct Objects: Hashable, Sendable {
-        /// The entity.
         package let entity: EntityName
-        /// The predicate that selects the objects, or nil for all objects of the entity.
+        /// The predicate, or nil for all objects of the entity.
         package let predicate: FetchRequest.Predicate?
 
         package init(_ entity: EntityName, where predicate: FetchRequest.Predicate? = nil) {
@@ -14,9 +13,7 @@ package struct MappingLoss: Hashable, Sendable {
         }
     }
 
-    /// The kind of lost data.
     package enum Kind: Hashable, Sendable {
-        /// The objects themselves.
         case objects
         /// The values of the attribute or composite element at this path.
         case values(String)
@@ -36,7 +33,6 @@ package struct MappingLoss: Hashable, Sendable {
 
     /// The objects that have the data.
     package let objects: Objects
-    /// The kind of data.
     package let kind: Kind
     /// The names of the entity mappings that drop the data; empty if no mapping reads the objects.
     package let mappings: [String]
@@ -47,9 +43,7 @@ package struct MappingLoss: Hashable, Sendable {
 }
 
 extension FetchRequest.Predicate {
-    /// Returns a predicate that matches if any of the given predicates matches.
-    ///
-    /// Returns nil, which matches all objects, if one of them is nil.
+    /// Returns a predicate that matches if any given one does; nil matches all objects.
     static func any(_ predicates: [Self?]) -> Self? {
         let all = predicates.compactMap { $0 }
         guard all.count == predicates.count else { return nil }

@@ -1,20 +1,11 @@
 package import RoostCore
 
 extension MappingModel {
-    /// Returns whether a relationship mapping has the effect of a copy.
+    /// Returns whether a relationship mapping has exactly the effect of a copy.
     ///
     /// A copy refers to the objects that entity mappings create from the old destinations. An
-    /// expression that names one entity mapping has the same effect if no other entity mapping can
-    /// create these objects. A policy function never counts as a copy.
-    ///
-    /// - Parameters:
-    ///   - property: A relationship mapping of `mapping`.
-    ///   - mapping: One of the model's entity mappings.
-    ///   - source: The model of the source.
-    ///   - destination: The new model.
-    /// - Returns: Whether the effect is exactly that of a copy.
-    /// - Complexity: O(*n*) for *n* entity mappings if the expression names an entity mapping, else
-    ///   O(1).
+    /// expression that names one entity mapping has the same effect if no other one can create
+    /// these objects. A policy function never counts as a copy.
     package func isCopy(
         _ property: PropertyMapping, of mapping: EntityMapping, from source: ManagedObjectModel,
         to destination: ManagedObjectModel

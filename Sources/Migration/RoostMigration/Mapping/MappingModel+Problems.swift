@@ -2,12 +2,6 @@ public import RoostCore
 
 extension MappingModel {
     /// Returns all problems of the mapping model for two models, in the order of the mappings.
-    ///
-    /// An empty result means that the mapping model is valid for the two models.
-    ///
-    /// Problems are duplicate names, unknown names (with the nearest known name), version hashes of
-    /// other versions, and mappings with missing or surplus parts for their type. Errors in
-    /// expressions and predicates are problems, as are values that a property cannot hold.
     package func problems(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> [MappingProblem] {
         var validator = MappingValidator(self, from: source, to: destination)
         validator.check()

@@ -3,9 +3,8 @@ package import RoostCore
 extension MappingModel {
     /// Returns remarks on dropped data, requirements on the data, and likely mistakes.
     ///
-    /// Losses come first, then requirements, then notes. A policy is assumed to read everything,
-    /// and the results of expressions are not examined. Errors that ``problems(from:to:)`` reports
-    /// are not included.
+    /// A policy is assumed to read everything, and the results of expressions are not examined.
+    /// Errors that ``problems(from:to:)`` reports are not included.
     package func remarks(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> [MappingRemark] {
         var remarks = MappingRemarks(self, source: source, destination: destination)
         remarks.make()

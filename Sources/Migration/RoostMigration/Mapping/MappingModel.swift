@@ -29,7 +29,6 @@ public struct MappingModel: Hashable, Sendable {
         self.userInfo = userInfo
     }
 
-    /// Returns the entity mapping with the given name.
     package func entityMapping(named name: String) -> EntityMapping? {
         entityMappings.first { $0.name == name }
     }

@@ -2,22 +2,15 @@ package import RoostCore
 
 /// A problem of a mapping model, or a reason why no mapping model can be inferred.
 package struct MappingProblem: Hashable, Sendable, CustomStringConvertible {
-    /// The entity mapping concerned.
-    ///
-    /// Nil for a problem of the whole mapping model or of inference.
+    /// The entity mapping, or nil for a problem of the whole mapping model or of inference.
     package let mapping: String?
-    /// The destination entity concerned.
-    ///
-    /// Nil for a problem of a mapping model.
+    /// The destination entity, or nil for a problem of a mapping model.
     package let entity: String?
-    /// The property concerned, if any.
     package let property: String?
     /// The problem and its remedy.
     package let message: String
 
-    /// Creates a problem.
-    ///
-    /// Shortens a very long message in the middle.
+    /// Creates a problem, and shortens a very long message in the middle.
     package init(mapping: String? = nil, entity: String? = nil, property: String? = nil, message: String) {
         self.mapping = mapping
         self.entity = entity
@@ -39,14 +32,10 @@ package struct MappingProblem: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension StoreError {
-    /// Creates an error that lists the problems of a mapping model, one per line, as many as fit in
-    /// a message.
     package static func invalidMappingModel(_ problems: [MappingProblem]) -> StoreError {
         StoreError(.invalidMappingModel, list("The mapping model is not valid:", problems: problems))
     }
 
-    /// Creates an error that lists the reasons why no mapping model can be inferred, one per line,
-    /// as many as fit in a message.
     package static func mappingNotInferable(_ problems: [MappingProblem]) -> StoreError {
         StoreError(
             .mappingNotInferable,

@@ -2,7 +2,6 @@ package import RoostCore
 
 /// A statement about a migration, made from the models and the mapping without reading objects.
 package struct MappingRemark: Hashable, Sendable, CustomStringConvertible {
-    /// The kinds of remarks.
     package enum Kind: String, Sendable, CaseIterable, Codable {
         /// A part of the source's data does not reach the destination.
         case loss
@@ -12,11 +11,9 @@ package struct MappingRemark: Hashable, Sendable, CustomStringConvertible {
         case note
     }
 
-    /// The kind of this remark.
     package let kind: Kind
     /// The entity concerned: a source entity for a loss, otherwise a destination entity.
     package let entity: String
-    /// The property concerned, if any.
     package let property: String?
     /// The consequence, as text for users.
     package let message: String
@@ -26,7 +23,6 @@ package struct MappingRemark: Hashable, Sendable, CustomStringConvertible {
     /// nil for other remarks.
     package var constraint: Int?
 
-    /// Creates a remark.
     package init(_ kind: Kind, entity: String, property: String? = nil, message: String) {
         self.kind = kind
         self.entity = entity
@@ -34,7 +30,7 @@ package struct MappingRemark: Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    /// The text form with kind, place and message: `loss: Note.color: …`.
+    /// The text form: `loss: Note.color: …`.
     package var description: String {
         "\(kind): \(entity)\(property.map { "." + $0 } ?? ""): \(message)"
     }
@@ -52,7 +48,5 @@ extension MappingRemark {
 
 extension ManagedObjectModel.Relationship {
     /// Whether the model requires a destination for every object.
-    ///
-    /// A mandatory to-many relationship with a minimum of 0 may be empty.
     package var mustLeadSomewhere: Bool { !declaration.isOptional && (!isToMany || declaration.minCount > 0) }
 }

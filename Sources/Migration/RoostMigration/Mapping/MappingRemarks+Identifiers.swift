@@ -1,7 +1,6 @@
 internal import RoostCore
 internal import RoostPredicates
 
-// Remarks on renaming identifiers that match nothing, and on new uniqueness constraints.
 extension MappingRemarks {
     /// Adds notes on renaming identifiers that match nothing.
     ///
@@ -48,13 +47,13 @@ extension MappingRemarks {
     private static func unmatched(_ identifier: String, known: [String], named: String?) -> String {
         let hint: String
         if let named {
-            hint = "; the element with that name is known as '\(named)' there, so keep that identifier."
+            hint = "; the source element '\(identifier)' has the renaming identifier '\(named)', so use '\(named)'."
         } else if let near = nearestName(to: identifier, among: known) {
             hint = "; did you mean '\(near)'?"
         } else {
             hint = "."
         }
-        return "Renaming identifier '\(identifier)' matches nothing in the source, so this is new\(hint)"
+        return "Renaming identifier '\(identifier)' matches nothing in the source, so the element is new\(hint)"
     }
 
     /// Adds remarks on the uniqueness constraints that source objects may violate.
@@ -112,8 +111,8 @@ extension MappingRemarks {
     /// Returns whether different values of a source attribute become different values of a
     /// destination attribute.
     ///
-    /// A derived attribute gets new values. A constraint allows several nulls, but a default
-    /// replaces all of them by one value. A type with fewer values can make different values equal.
+    /// A constraint allows several nulls, but a default replaces all of them by one value. A type
+    /// with fewer values can make different values equal.
     private func keepsDifferences(
         _ old: String, of origin: Entity, as new: String, of entity: Entity
     ) -> Bool {

@@ -142,7 +142,6 @@ extension MappingRemarks {
 }
 
 extension AttributeDescription {
-    /// Returns whether the names are a path to an element of this attribute.
     fileprivate func hasElement(_ names: ArraySlice<String>) -> Bool {
         guard let first = names.first else { return true }
         return elements.first { $0.name == first }?.hasElement(names.dropFirst()) ?? false

@@ -98,7 +98,6 @@ extension MappingRemarks {
         )
     }
 
-    /// Adds remarks on whole numbers that may not be exact in a floating-point type.
     private mutating func judgeExactness(
         of attribute: AttributeDescription, path: [String], of entity: Entity, mapping: Mapping, origin: Entity
     ) {
@@ -135,7 +134,7 @@ extension MappingRemarks {
                     .ids(attribute, of: strays), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
                 entity: origin.name, property: attribute,
                 message:
-                    "IDs of \(some)objects of \(names) become null: these objects become no object in the destination, or several objects."
+                    "IDs of \(some)objects of \(names) become null: the destination has no object, or several objects, for each of these objects."
             )
         }
     }
@@ -157,9 +156,8 @@ extension MappingRemarks {
         }
     }
 
-    /// Adds remarks on values that lose digits in a smaller type.
-    ///
-    /// Whole numbers are not included: they must stay exact, or the migration fails.
+    /// Adds remarks on values that lose digits in a smaller type, except whole numbers, which must
+    /// stay exact.
     private mutating func judgeDigits(
         of old: AttributeDescription, in new: AttributeDescription, oldPath: [String], newPath: [String],
         origin: Entity, mapping: Mapping
@@ -301,7 +299,7 @@ extension MappingRemarks {
             add(
                 .demand, entity: entity.name, property: new.name.name,
                 message:
-                    "The inverse, '\(inverse.name)', is to-one: the migration fails if two objects refer to the same one. \(remedy)"
+                    "The inverse, '\(inverse.name)', is to-one: the migration fails if two objects refer to the same object. \(remedy)"
             )
         }
     }

@@ -10,18 +10,15 @@ struct MappingRemarks {
         let mapping: EntityMapping
         /// The value of each property by name, or nil for a default.
         let values: [String: FetchRequest.Expression?]
-        /// The properties of the source object that expressions read.
         var read: Set<String> = []
-        /// The source path of each property or composite element that is copied unchanged, by the
-        /// name of the destination property.
+        /// The source paths of values that are copied unchanged, by destination property.
         var taken: [String: [String]] = [:]
-        /// The source paths that other expressions read.
+        /// The source paths that expressions other than plain copies read.
         var used: Set<[String]> = []
         /// Whether the whole source object may be read: by a copy, by a policy, or by an expression
         /// that uses the object itself.
         var readsEverything: Bool
-        /// The destination's attributes that are computed from the new objects, so that their
-        /// expressions have no effect.
+        /// The destination's computed attributes, whose expressions have no effect.
         private let computed: Set<String>
 
         init(_ mapping: EntityMapping, destination: ManagedObjectModel) {
@@ -47,7 +44,6 @@ struct MappingRemarks {
             }
         }
 
-        /// Returns the objects of an entity that this mapping reads.
         func taken(of entity: Entity) -> MappingLoss.Objects { .init(entity.name, where: mapping.sourcePredicate) }
 
         func reads(_ property: String) -> Bool {
@@ -110,9 +106,7 @@ struct MappingRemarks {
         remarks.append(remark)
     }
 
-    /// Adds a loss.
-    ///
-    /// If an equal remark on other objects exists, adds the loss to that remark.
+    /// Adds a loss, or extends an equal remark on other objects.
     mutating func add(
         loss: MappingLoss, entity: EntityName, property: String? = nil, message: String
     ) {

@@ -2,7 +2,6 @@ internal import RoostCore
 internal import RoostQuery
 
 extension MappingValidator {
-    /// The location of an expression in the mapping model.
     struct Place {
         let mapping: EntityMapping
         let property: String
@@ -10,7 +9,6 @@ extension MappingValidator {
         let origin: Entity?
     }
 
-    /// The functions of the manager.
     private static let managerFunctions = [
         MappingFunction.destinationInstances.rawValue, MappingFunction.relatedInstances.rawValue,
     ]
@@ -87,8 +85,7 @@ extension MappingValidator {
 
     /// Returns the type of an expression that is evaluated on the source object.
     ///
-    /// Returns nil if a policy or the manager provides the value. If the expression has an error,
-    /// adds the error and returns nil.
+    /// Returns nil if a policy or the manager provides the value, and after adding an error.
     private mutating func type(of expression: FetchRequest.Expression, in place: Place) -> PredicateType? {
         guard let expression = expression.ofSourceObject() else { return nil }
         // An expression without the source object can be checked with any entity.
@@ -133,7 +130,7 @@ extension MappingValidator {
             add(
                 place.mapping, property: place.property,
                 message:
-                    "'$\(name)' has no properties that an expression could ask for; ask $source, or let a policy give the value."
+                    "'$\(name)' has no properties that an expression can use; use a property of $source, or let a policy give the value."
             )
         }
         for call in parts.calls { check(call, in: place) }
@@ -146,7 +143,9 @@ extension MappingValidator {
             if place.mapping.policyName == nil {
                 add(
                     place.mapping, property: place.property,
-                    message: "'\(call.name)' is a function of the policy, but the mapping names none; name a policy.")
+                    message:
+                        "'\(call.name)' is a function of the policy, but the mapping has no policy; name a policy in the mapping."
+                )
             }
         case .variable(MappingVariable.manager.rawValue): checkManager(call, in: place)
         default: checkFree(call, in: place)
@@ -184,7 +183,7 @@ extension MappingValidator {
             add(
                 place.mapping, property: place.property,
                 message:
-                    "'\(call.name)' names the relationship '\(name)', and gets other objects; write $source.\(name), or name the relationship that the objects come from."
+                    "'\(call.name)' names the relationship '\(name)', but its second argument contains other objects; write $source.\(name), or name the relationship that the objects come from."
             )
         }
     }
@@ -252,7 +251,7 @@ extension MappingValidator {
         add(
             place.mapping, property: place.property,
             message:
-                "The expression gives objects of '\(given.name)', and the entity mapping '\(name)' takes those of '\(taken.name)'; name a mapping that takes them."
+                "The expression gives objects of '\(given.name)', but the entity mapping '\(name)' takes objects of '\(taken.name)'; name a mapping that takes objects of '\(given.name)'."
         )
     }
 }

@@ -50,7 +50,7 @@ struct MappingValidator {
             add(
                 mapping, property: nil,
                 message:
-                    "'\(origin.name)' is not the same in both models, so its objects cannot be copied; make the type transform, with a mapping for each property."
+                    "'\(origin.name)' is not the same in both models, so its objects cannot be copied; use type transform, with a mapping for each property."
             )
         }
         if let predicate = mapping.sourcePredicate { check(predicate, of: mapping, origin: origin) }
@@ -89,7 +89,8 @@ struct MappingValidator {
             if hasSource {
                 add(
                     mapping, property: nil,
-                    message: "A mapping of type add takes no objects; leave the source entity out, or transform it.")
+                    message:
+                        "A mapping of type add takes no objects; leave the source entity out, or use type transform.")
             }
             if mapping.policyName == nil {
                 for property in mapping.attributeMappings + mapping.relationshipMappings
@@ -130,7 +131,6 @@ struct MappingValidator {
         }
     }
 
-    /// Checks that property mappings of a copy are equivalent to the copy.
     private mutating func checkCopies(_ mapping: EntityMapping) {
         let changed =
             mapping.attributeMappings.filter { $0.valueExpression?.sourceAttribute != $0.name }
@@ -141,7 +141,7 @@ struct MappingValidator {
             add(
                 mapping, property: property.name,
                 message:
-                    "A mapping of type copy takes objects as they are; make its type transform, or leave this property mapping out."
+                    "A mapping of type copy takes objects as they are; use type transform, or leave this property mapping out."
             )
         }
     }
@@ -208,9 +208,8 @@ struct MappingValidator {
         }
     }
 
-    /// Returns whether the entity has a transient relationship with the given name.
-    ///
-    /// Stores do not contain such relationships.
+    /// Returns whether the entity has a transient relationship of this name, which stores do not
+    /// contain.
     private func declares(_ name: String, entity: Entity) -> Bool {
         var current: Entity? = entity
         while let entity = current {

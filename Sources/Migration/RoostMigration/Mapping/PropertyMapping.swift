@@ -17,16 +17,15 @@ public struct PropertyMapping: Hashable, Sendable {
     public var name: String
     /// The expression for the value, or nil for the default of a new object.
     ///
-    /// Examples are `$source.title`, `($source.celsius - 32.0) / 1.8` and `FUNCTION($entityPolicy,
-    /// "convert:", $source.x)`. The variables are `$source`, `$destination`, `$manager`,
-    /// `$entityMapping`, `$propertyMapping` and `$entityPolicy`. A function of the manager must be
-    /// the whole expression. A function of the policy may also be a part of another expression, and
-    /// is called even if its result is not needed.
+    /// An example is `($source.celsius - 32.0) / 1.8`. The variables are `$source`, `$destination`,
+    /// `$manager`, `$entityMapping`, `$propertyMapping` and `$entityPolicy`. A function of the
+    /// manager must be the whole expression. A function of the policy may be part of another
+    /// expression, and is called even if its result is not needed.
     ///
     /// A number must be exact in the type of its attribute. However, a decimal or floating-point
     /// number may be rounded to a floating-point type. If the value of a mandatory attribute is
-    /// null, the attribute gets its default. An optional composite exists if any of its elements
-    /// gets a value. The other elements then get their defaults.
+    /// null, the attribute gets its default. An optional composite exists if any element gets a
+    /// value; the other elements then get their defaults.
     public var valueExpression: FetchRequest.Expression?
     /// The user's notes, which policies can read.
     public var userInfo: [String: String]
@@ -43,18 +42,15 @@ public struct PropertyMapping: Hashable, Sendable {
 
 /// The variables of value expressions in a mapping model.
 package enum MappingVariable: String, Sendable, CaseIterable {
-    /// The source object.
     case source
     /// The ID of the object that is created from the source object.
     case destination
-    /// The migration, which is the target of ``MappingFunction/destinationInstances`` and
-    /// ``MappingFunction/relatedInstances``.
+    /// The migration, on which ``MappingFunction/destinationInstances`` and
+    /// ``MappingFunction/relatedInstances`` are called.
     case manager
-    /// The entity mapping.
     case entityMapping
-    /// The property mapping.
     case propertyMapping
-    /// The policy of the entity mapping, which is the target of the policy's functions.
+    /// The policy of the entity mapping, on which its functions are called.
     case entityPolicy
 }
 

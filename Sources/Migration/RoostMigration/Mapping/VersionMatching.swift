@@ -4,11 +4,10 @@ internal import RoostCore
 ///
 /// The first rule that applies determines the match:
 /// 1. The names are equal, the elements are equal in all relevant ways, and the new element has no
-///    renaming identifier that differs from its name. For entities, the identifier is ignored.
+///    renaming identifier that differs from its name.
 /// 2. The identifiers are equal: an element's renaming identifier, or else its name.
 /// 3. The names are equal, neither element has a match, and the traits allow it.
 struct VersionMatching<Element> {
-    /// The rules for comparing elements.
     struct Traits {
         let name: (Element) -> String
         let renamingIdentifier: (Element) -> String?
@@ -36,12 +35,7 @@ struct VersionMatching<Element> {
     private let traits: Traits
     private var taken: Set<Int> = []
 
-    /// Matches elements.
-    ///
-    /// - Parameters:
-    ///   - old: The elements of the source, with unique names.
-    ///   - new: The elements of the destination, with unique names.
-    ///   - traits: The rules for comparing the elements.
+    /// Matches elements; names must be unique in `old` and in `new`.
     init(from old: [Element], to new: [Element], traits: Traits) {
         (self.old, self.new, self.traits) = (old, new, traits)
         origins = Array(repeating: nil, count: new.count)
@@ -77,7 +71,6 @@ struct VersionMatching<Element> {
         traits.renamingIdentifier(element) ?? traits.name(element)
     }
 
-    /// Returns whether an element has a renaming identifier other than its name.
     private func isRenamed(_ element: Element) -> Bool { identifier(element) != traits.name(element) }
 
     /// Returns the old element that a new element's identifier refers to, or nil.
@@ -110,10 +103,6 @@ extension VersionMatching.Traits where Element == ManagedObjectModel.Entity {
 }
 
 extension VersionMatching.Traits where Element == ManagedObjectModel.Relationship {
-    /// The traits of relationships.
-    ///
-    /// Relationships with the same name are equal if they have the same destination entity and
-    /// inverse names, and both or neither are to-many.
     static var relationships: Self {
         Self(
             name: \.declaration.name, renamingIdentifier: \.declaration.renamingIdentifier,
@@ -126,9 +115,6 @@ extension VersionMatching.Traits where Element == ManagedObjectModel.Relationshi
 }
 
 extension VersionMatching.Traits where Element == AttributeDescription {
-    /// Returns the traits of attributes.
-    ///
-    /// Attributes with the same name are equal if they have the same type.
     static func attributes(canTake: @escaping (_ old: Element, _ new: Element) -> Bool) -> Self {
         Self(
             name: \.name, renamingIdentifier: \.renamingIdentifier, isSame: { $0.type == $1.type },

@@ -14,12 +14,11 @@ struct BackReferencePlan: Sendable {
 
 /// The pairs of a to-one source relationship, looked up by the referenced object.
 struct BackPairs: Sendable, Hashable {
-    /// The number of the destination relationship that gets the pairs from the mapping of its
-    /// inverse.
+    /// The destination relationship that gets the pairs from the mapping of its inverse.
     let relationship: Int
-    /// The number of the source relationship that stores the pairs.
+    /// The source relationship that stores the pairs.
     let origin: Int
-    /// The numbers of the entity plans whose mappings keep the pairs.
+    /// The entity plans whose mappings keep the pairs.
     let entityPlans: [Int]
 }
 
@@ -27,8 +26,7 @@ extension MappingPlan {
     /// Returns the plan for a to-one relationship that the source stores only in its inverse, or
     /// nil if one pass cannot create it.
     ///
-    /// `origin` is the source relationship with the pairs. `saying` contains the entity plans whose
-    /// mappings preserve them.
+    /// `origin` stores the pairs, and the mappings of `saying` preserve them.
     mutating func backReference(
         _ entityPlan: EntityPlan, relationship: ManagedObjectModel.Relationship,
         from origin: ManagedObjectModel.Relationship,
@@ -113,14 +111,9 @@ final class BackReferences {
 
     /// Reads the pairs that a plan needs.
     ///
-    /// - Parameters:
-    ///   - plan: The plan.
-    ///   - graph: The graph in which predicates find related objects.
-    ///   - directories: The directories for a temporary file, in order of preference.
-    ///   - forEachBatch: Calls its second argument with batches of all records of a source entity
-    ///     and its subentities.
-    /// - Throws: Errors from reading the source and from predicates; `noSpace` and `ioFailure` of
-    ///   the file.
+    /// `graph` is for predicates, and `directories` for a temporary file, in order of preference.
+    /// `forEachBatch` passes all records of a source entity and its subentities to its second
+    /// argument.
     init(
         _ plan: MappingPlan, over graph: (any ObjectGraph)?, directories: [String],
         reading forEachBatch: (
@@ -156,7 +149,7 @@ final class BackReferences {
         }
     }
 
-    /// Returns the new ID of the object that refers to a source object, or nil if no object does.
+    /// Returns the new ID of the object that refers to a source object, or nil.
     ///
     /// `id` is the new ID of the source object. Throws `migrationFailed`, naming the objects, if
     /// several objects refer to the source object.

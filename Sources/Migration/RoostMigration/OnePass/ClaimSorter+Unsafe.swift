@@ -10,13 +10,8 @@ struct ClaimSorter {
 
     private let sorter: ExternalSorter
 
-    /// - Parameter directories: The directories for a temporary file, in order of preference.
     init(directories: [String]) { sorter = ExternalSorter(directories: directories) }
 
-    /// Adds an object.
-    ///
-    /// - Throws: `noSpace` and `ioFailure` of the temporary file, which is used if memory is
-    ///   insufficient.
     func append(_ claim: Claim, hash: Int) throws(StoreError) {
         let value = (UInt64(truncatingIfNeeded: claim.entityPlan).bigEndian, UInt64(bitPattern: claim.key).bigEndian)
         // SAFETY: `hash` is one word, and `value` is two words without padding. The sorter copies their bytes.
@@ -26,8 +21,6 @@ struct ClaimSorter {
     }
 
     /// Calls `body` with all objects, grouped by hash, and empties the sorter.
-    ///
-    /// - Throws: The errors of ``append(_:hash:)``, and of `body`.
     func drain(_ body: (_ hash: Int, Claim) throws(StoreError) -> Void) throws(StoreError) {
         try sorter.drain { (entries) throws(StoreError) in
             try entries.forEach { (entry) throws(StoreError) in

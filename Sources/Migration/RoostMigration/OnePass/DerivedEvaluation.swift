@@ -6,17 +6,13 @@ internal import RoostQuery
 ///
 /// Use it on one thread only.
 struct DerivedEvaluation {
-    /// The attributes, by entity number.
     private let attributes: [[DerivedAttributes.Attribute]]
-    /// The evaluators of the attributes' expressions; nil for `now()`.
+    /// The evaluators of the attributes' expressions, by entity number; nil for `now()`.
     private let evaluators: [[ExpressionEvaluator?]]
     /// The value of `now()` for objects without a time.
     private let now: Date
 
-    /// Prepares the computation of attributes, which are given by entity number.
-    ///
-    /// The attributes read other objects from `graph`. If `graph` is nil, no attribute may read
-    /// other objects.
+    /// Prepares the computation; `graph` may be nil if no attribute reads other objects.
     init(_ attributes: [[DerivedAttributes.Attribute]], over graph: (any ObjectGraph)?, now: Date) {
         self.attributes = attributes
         self.now = now
@@ -29,9 +25,6 @@ struct DerivedEvaluation {
     }
 
     /// Returns the derived values that differ from a record's values.
-    ///
-    /// - Throws: `invalidValue` for a value that an attribute cannot hold; errors of evaluating the
-    ///   expressions.
     func values(of record: RecordReader) throws(StoreError) -> [(field: RecordLayout.Field, value: Value)] {
         var values: [(field: RecordLayout.Field, value: Value)] = []
         let number = record.entityNumber
@@ -48,9 +41,6 @@ struct DerivedEvaluation {
     }
 
     /// Appends the records of a batch to another batch, with their derived values.
-    ///
-    /// - Throws: The errors of ``values(of:)``; `invalidValue` for a number outside the range of
-    ///   its attribute.
     func append(_ records: RecordBatch, to result: inout RecordBatch) throws(StoreError) {
         for index in 0..<records.count {
             try records.withRecord(at: index) { (record) throws(StoreError) in

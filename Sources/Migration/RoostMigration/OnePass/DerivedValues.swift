@@ -28,9 +28,6 @@ struct DerivedValues {
     private var model: ManagedObjectModel { store.model }
     private var cancellation: ConversionCancellation? { destinationWriter.options.cancellation }
 
-    /// Prepares the computation in a store whose content is complete.
-    ///
-    /// - Throws: `invalidModel` for an expression that cannot be computed.
     init(in store: any PersistentStore, by destinationWriter: DestinationWriter) throws(StoreError) {
         self.store = store
         self.destinationWriter = destinationWriter
@@ -38,11 +35,6 @@ struct DerivedValues {
     }
 
     /// Writes the derived attributes of all objects, and updates the expected content.
-    ///
-    /// - Parameter copied: The content that was written.
-    /// - Throws: `invalidModel` for attributes that depend on each other in a circle;
-    ///   `invalidValue` for a value that an attribute cannot hold; `constraintViolation`; errors of
-    ///   the store.
     func write(updating copied: inout CopiedContent) throws(StoreError) {
         // A step begins when all values that it reads are correct. Otherwise, temporary values could break a uniqueness
         // constraint.
@@ -61,9 +53,9 @@ struct DerivedValues {
         }
     }
 
-    /// Writes the objects whose values of the given attributes change.
+    /// Writes the objects whose values of the given attributes change, and returns whether any do.
     ///
-    /// The attributes are given by entity number. Returns whether there are any such objects.
+    /// The attributes are by entity number.
     private func write(
         _ attributes: [[DerivedAttributes.Attribute]], updating copied: inout CopiedContent
     ) throws(StoreError) -> Bool {
@@ -75,9 +67,6 @@ struct DerivedValues {
         return isChanged
     }
 
-    /// Writes the objects of a hierarchy whose values of the given attributes change.
-    ///
-    /// Returns whether there are any such objects.
     private func write(
         _ attributes: [[DerivedAttributes.Attribute]], of root: ManagedObjectModel.Entity,
         updating copied: inout CopiedContent
@@ -108,8 +97,7 @@ struct DerivedValues {
         return isChanged
     }
 
-    /// Reads objects until enough objects with changed derived values are found, or until the end
-    /// of the hierarchy.
+    /// Reads objects until a commit has enough updates, or until the end of the hierarchy.
     private func part(
         of root: ManagedObjectModel.Entity, attributes: [[DerivedAttributes.Attribute]], after last: ObjectID?
     ) throws(StoreError) -> Part {
@@ -138,7 +126,6 @@ struct DerivedValues {
         return part
     }
 
-    /// Returns whether a commit should write the updates before more objects are read.
     private static func isFull(_ updates: RecordBatch) -> Bool {
         updates.count >= 8 * RecordBatch.capacityCount || updates.byteCount >= 8 * RecordBatch.capacityBytes
     }

@@ -9,8 +9,6 @@ struct DocumentLimit {
 
     /// Creates the limit of a destination, or returns nil if the destination is unlimited or a
     /// source of this size cannot reach the limit.
-    ///
-    /// - Throws: Errors of the store type about its options.
     init?(
         _ type: any PersistentStoreType, location: StoreLocation, options: [String: String], sourceByteCount: Int
     ) throws(StoreError) {
@@ -21,7 +19,6 @@ struct DocumentLimit {
         self.location = location
     }
 
-    /// Throws `limitExceeded` if a document has too many bytes.
     func require(_ byteCount: Int) throws(StoreError) {
         guard byteCount <= self.byteCount else {
             throw StoreError(
@@ -35,10 +32,6 @@ struct DocumentLimit {
     ///
     /// Stops reading at the limit, and writes nothing. The bytes that only the store type adds are
     /// not counted, so the limit never refuses a document that fits.
-    ///
-    /// - Parameter content: The content of the document.
-    /// - Returns: An array with the error, or an empty array.
-    /// - Throws: Other errors from reading the content.
     func refusals(of content: any ContentSource) throws(StoreError) -> [StoreError] {
         do throws(StoreError) {
             try content.readInBackground { (channel) throws(StoreError) in try count(content, channel: channel) }
@@ -49,7 +42,6 @@ struct DocumentLimit {
         }
     }
 
-    /// Counts bytes of content until it ends, the reader stops or the limit is exceeded.
     private func count(_ content: any ContentSource, channel: BatchChannel) throws(StoreError) {
         var byteCount = content.model.document().count
         byteCount += try MetadataDocument.encode(content.identity().userMetadata).count

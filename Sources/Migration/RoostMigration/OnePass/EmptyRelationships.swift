@@ -2,14 +2,11 @@ internal import RoostCore
 
 /// The mandatory relationships that at least one mapping to their entity does not set.
 ///
-/// Relationships have no default, so these stay empty unless their inverses set them. The migration
-/// counts the objects in which they are empty.
+/// Relationships have no default, so these stay empty unless their inverses set them.
 struct EmptyRelationships {
     private let members: [(entity: ManagedObjectModel.Entity, relationship: ManagedObjectModel.Relationship)]
 
-    /// Finds the relationships.
-    ///
-    /// Mappings with policies are excluded, because the objects that they create are validated.
+    /// Finds the relationships, except in mappings with policies, whose objects are validated.
     init(_ mapping: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel) {
         var members: [(ManagedObjectModel.Entity, ManagedObjectModel.Relationship)] = []
         for mapping in mapping.entityMappings where mapping.policyName == nil {
@@ -44,16 +41,13 @@ struct EmptyRelationships {
         return warnings
     }
 
-    /// Returns the warning about an empty relationship in a number of objects.
     static func warning(_ relationship: String, of entity: String, count: Int) -> String {
         "The mandatory relationship '\(entity).\(relationship)' is empty in \(count) objects, because their mapping does not set it; set it in a mapping or a policy, or make it optional."
     }
 }
 
 extension EntityMapping {
-    /// Returns whether the mapping sets a relationship of its objects.
-    ///
-    /// A constant null does not count.
+    /// Returns whether the mapping sets a relationship; a constant null does not count.
     func says(_ relationship: String, of source: ManagedObjectModel.Entity) -> Bool {
         if type == .copy { return source.relationship(relationship) != nil }
         let expression = relationshipMappings.first { $0.name == relationship }?.valueExpression

@@ -20,9 +20,6 @@ struct KeySet: Sendable {
         }
     }
 
-    /// Returns whether the set contains a key.
-    ///
-    /// - Complexity: O(log *n*).
     func contains(_ key: Int64) -> Bool {
         let place = key >> 6
         var (low, high) = (0, places.count)

@@ -5,8 +5,7 @@ internal import RoostQuery
 ///
 /// The objects of a hierarchy of the new model are read in key order and transformed one by one.
 /// Links and references keep the keys of their objects. If a predicate or a dropped entity excludes
-/// possible destinations, the keys of the migrated objects are collected first. In memory, a range
-/// of adjacent keys takes two bits for each key.
+/// possible destinations, the keys of the migrated objects are collected first.
 final class MappedContent: ContentSource {
     /// The results of the pass, except for the destination's content.
     struct Outcome: Sendable {
@@ -24,14 +23,11 @@ final class MappedContent: ContentSource {
     private let options: ConversionOptions
     private let pairs: [Int: OneSidedPairs]
     private let result = Mutex(Outcome())
-    /// The directories for temporary files.
-    ///
-    /// The directories of the source, until ``fill(_:by:memory:)`` sets those of the destination.
+    /// The directories for temporary files: those of the source, until ``fill(_:by:memory:)``
+    /// starts.
     private let spillDirectories: Mutex<[String]>
 
-    /// Creates the content from a source and a plan without obstacles.
-    ///
-    /// `pairs` is the result of the plan's ``MappingPlan/oneSidedPairs(_:options:directories:)``.
+    /// Creates the content; the plan must have no obstacles.
     init(
         _ store: any PersistentStore, plan: MappingPlan, pairs: [Int: OneSidedPairs], options: ConversionOptions
     ) {
@@ -51,11 +47,7 @@ final class MappedContent: ContentSource {
         try StoreContent(store, options: options).identity()
     }
 
-    /// Streams all content, computes derived attributes, and counts empty relationships for
-    /// warnings.
-    ///
-    /// Then checks the numbers of destinations in relationships where the mapping may have changed
-    /// them.
+    /// Copies the content, and checks the counts of destinations that the mapping may have changed.
     func fill(
         _ store: any PersistentStore, by destinationWriter: DestinationWriter, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {
@@ -94,7 +86,6 @@ final class MappedContent: ContentSource {
     }
 }
 
-/// One pass over a source.
 private struct MappedReading {
     private let snapshot: any StoreSnapshot
     private let store: any PersistentStore
@@ -126,9 +117,7 @@ private struct MappedReading {
         counts = Array(repeating: nil, count: plan.mapping.entityMappings.count)
     }
 
-    /// Sends all content.
-    ///
-    /// Returns nil if the channel's receiver stopped the exchange.
+    /// Sends all content, or returns nil if the channel's receiver stopped the exchange.
     mutating func run(into channel: BatchChannel) throws(StoreError) -> CopiedContent? {
         recorded = try snapshot.recordedTally()
         // For some sources, creating a graph requires reading everything.
@@ -255,8 +244,6 @@ private struct MappedReading {
         return sets
     }
 
-    /// Reads the pairs of relationships that the source stores only in their inverses, or returns
-    /// nil if the plan needs none.
     private mutating func collectBackReferences(
         over graph: (any ObjectGraph)?
     ) throws(StoreError) -> BackReferences? {
@@ -270,7 +257,6 @@ private struct MappedReading {
         }
     }
 
-    /// Returns the root entities of the hierarchies from which entity plans read objects.
     private func roots(of entityPlans: [MappingPlan.EntityPlan]) -> [ManagedObjectModel.Entity] {
         Set(entityPlans.map(\.source.root)).sorted().map { plan.source.entities[$0] }
     }
@@ -348,8 +334,6 @@ private struct MappedReading {
     }
 
     /// Returns the pairs of the objects with the given keys in a to-one relationship, by key.
-    ///
-    /// Damaged objects that the options skip are omitted.
     private mutating func pairs(
         of keys: [Int64], of relationship: ManagedObjectModel.Relationship, _ stored: (RecordReader) -> Link?
     ) throws(StoreError) -> [Int64: Link] {
@@ -388,9 +372,7 @@ private struct LinkMapper {
     private let hasInverseOrder: Bool
     /// Whether a pair of the source becomes two links in the destination, one from each end.
     private let isDoubled: Bool
-    /// Whether a pair and its reverse are the same pair in the destination.
-    ///
-    /// The source may store the pair once or twice.
+    /// Whether a pair and its reverse, if the source has it, are one pair in the destination.
     private let isMerged: Bool
     private let isOrdered: Bool
 
@@ -421,10 +403,7 @@ private struct LinkMapper {
 
     /// Appends the links for a pair of the source, if both its objects are migrated.
     ///
-    /// - Parameters:
-    ///   - pair: The pair.
-    ///   - back: The reverse of the pair, if it exists and ``needsBack(of:)`` is true.
-    ///   - batch: The batch to append to.
+    /// `back` is the reverse of the pair, if it exists and ``needsBack(of:)`` is true.
     func append(_ pair: Link, back: Link? = nil, to batch: inout LinkBatch) {
         let pair = oriented(pair)
         let back = back.map(oriented).flatMap { takes($0) ? $0 : nil }
@@ -468,7 +447,6 @@ private struct LinksBySource {
         entity = snapshot.model.entities[relationship.source].name
     }
 
-    /// Returns the reverse of a link, or nil.
     mutating func link(backOf link: Link) throws(StoreError) -> Link? {
         if let links = known[link.target] { return links[link.source] }
         var links: [Int64: Link] = [:]

@@ -2,10 +2,9 @@ internal import Foundation
 internal import RoostCore
 internal import RoostQuery
 
-/// The objects that a mapping creates in one pass, without a store that holds them.
+/// The objects that a mapping creates in one pass, created again by each read.
 ///
-/// Each read creates objects from their source objects. Derived attributes have the provisional
-/// values of ``RecordTransform``. Use a graph on one thread only.
+/// Derived attributes have provisional values. Use a graph on one thread only.
 final class MappedGraph: ObjectGraph {
     private static let memoryByteCount = 8 << 20
 
@@ -13,8 +12,7 @@ final class MappedGraph: ObjectGraph {
     private let snapshot: any StoreSnapshot
     private let options: ConversionOptions
     private let transforms: [RecordTransform]
-    /// The destinations of to-many relationships, by the referring objects; nil if no relationship
-    /// is needed.
+    /// The destinations of the needed to-many relationships; nil if none are needed.
     private let members: AssociationTable?
     /// The position of each relationship in ``members``, by relationship number.
     private let positions: [Int: Int]
@@ -22,17 +20,7 @@ final class MappedGraph: ObjectGraph {
 
     /// Prepares a graph, and reads the destinations of the given to-many relationships.
     ///
-    /// Destinations that exceed the memory limit go to a file.
-    ///
-    /// - Parameters:
-    ///   - content: The content that the plan creates.
-    ///   - plan: A plan without obstacles.
-    ///   - transforms: The transforms of the plan's entity plans, in the same order.
-    ///   - snapshot: The source.
-    ///   - options: The options for reading the source.
-    ///   - relationships: The to-many relationships whose destinations are needed.
-    ///   - directories: The directories for a temporary file, in order of preference.
-    /// - Throws: Errors from reading the source and writing the file.
+    /// `plan` must have no obstacles. `transforms` are in the order of its entity plans.
     init(
         of content: MappedContent, plan: MappingPlan, transforms: [RecordTransform],
         snapshot: any StoreSnapshot, options: ConversionOptions,
@@ -69,7 +57,6 @@ final class MappedGraph: ObjectGraph {
         members = table
     }
 
-    /// Adds the destinations of relationships whose inverses are stored as references.
     private static func add(
         _ batch: RecordBatch, of relationships: [ManagedObjectModel.Relationship], model: ManagedObjectModel,
         to table: AssociationTable
@@ -88,7 +75,6 @@ final class MappedGraph: ObjectGraph {
         }
     }
 
-    /// Adds the destinations of relationships that are stored as links.
     private static func add(
         _ batch: LinkBatch, of relationships: [ManagedObjectModel.Relationship], model: ManagedObjectModel,
         to table: AssociationTable
@@ -140,7 +126,7 @@ final class MappedGraph: ObjectGraph {
     }
 }
 
-/// The objects of a graph, with derived values that are computed from the objects of that graph.
+/// A graph that adds one step of derived values to the objects of another graph.
 private final class DerivedGraph: ObjectGraph {
     private let base: any ObjectGraph
     private let evaluation: DerivedEvaluation
@@ -166,8 +152,8 @@ private final class DerivedGraph: ObjectGraph {
 
 /// A computation of the derived attributes of objects that are not written.
 ///
-/// The values are those of ``DerivedValues``. Attributes that depend on each other in a circle, and
-/// attributes that depend on these, are not computed. Use it on one thread only.
+/// The values equal those of ``DerivedValues``. Attributes in a dependency cycle, and attributes
+/// that depend on them, are not computed. Use it on one thread only.
 struct DerivedRehearsal {
     private let model: ManagedObjectModel
     /// The names of the computed attributes, by entity number.
@@ -177,11 +163,7 @@ struct DerivedRehearsal {
 
     /// Prepares the computation of a model's derived attributes.
     ///
-    /// - Parameters:
-    ///   - derived: The attributes.
-    ///   - model: The model.
-    ///   - graph: The objects with provisional values. If it is nil, only attributes that read no
-    ///     other object are computed.
+    /// If `graph` is nil, only attributes that read no other object are computed.
     init(_ derived: DerivedAttributes, of model: ManagedObjectModel, over graph: (any ObjectGraph)?) {
         self.model = model
         var steps = DerivedSteps(derived, of: model)
@@ -199,12 +181,9 @@ struct DerivedRehearsal {
     /// Returns whether any derived attribute of an entity is computed.
     func includes(_ entity: Int) -> Bool { !names[entity].isEmpty }
 
-    /// Returns whether the derived attribute with the given name is computed.
     func includes(_ name: String, of entity: Int) -> Bool { names[entity].contains(name) }
 
-    /// Replaces the records of a batch by the records with derived values.
-    ///
-    /// - Throws: The errors of ``DerivedEvaluation/append(_:to:)``.
+    /// Adds the derived values to the records of a batch.
     func complete(_ records: inout RecordBatch) throws(StoreError) {
         for evaluation in evaluations {
             var result = RecordBatch(model: model)

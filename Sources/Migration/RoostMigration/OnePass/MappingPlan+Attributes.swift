@@ -1,7 +1,6 @@
 internal import RoostCore
 
 extension MappingPlan {
-    /// Determines how an entity plan's objects get their attribute values.
     mutating func resolveAttributes(of number: Int) throws(StoreError) {
         let entityPlan = entityPlans[number]
         let mapping = entityMapping(of: entityPlan)
@@ -34,7 +33,7 @@ extension MappingPlan {
         }
         // A policy or the migration may still provide a value.
         resolution.leave { name in asked.contains { $0 == name || $0.hasPrefix(name + ".") } }
-        // The IDs of excluded objects become null, so the keys of the other objects must be known.
+        // IDs of excluded objects become null, so the keys of included objects must be known.
         for case .objectID in resolution.fields.map(\.source) {
             for entityPlan in entityPlans where entityPlan.filter != nil { _ = keySet(of: [entityPlan]) }
         }
@@ -45,11 +44,10 @@ extension MappingPlan {
         }
     }
 
-    /// Returns the provisional value of an attribute that is computed from the new objects.
+    /// Returns the provisional value of a derived attribute.
     ///
-    /// The source's value is used if it is probably right, so that the object need not be written
-    /// twice. For a unique attribute, the source's value is never used, because a wrong value could
-    /// conflict with another object.
+    /// A source value that is probably right saves a second write of the object. A unique attribute
+    /// starts as null, because a wrong value could conflict with another object.
     private func derivedStatement(of attribute: AttributeDescription, entityPlan: EntityPlan) -> AttributeStatement {
         let (entity, number) = (entityPlan.source, entityPlan.destination.number)
         let isUnique = destination.uniquenessConstraints.contains { constraint in
@@ -62,7 +60,7 @@ extension MappingPlan {
         return .field(field)
     }
 
-    /// The entity plans that read the objects of each source entity, by entity number.
+    /// The entity plans, by the number of their source entity.
     var entityPlansBySource: [[EntityPlan]] {
         var table = [[EntityPlan]](repeating: [], count: source.entities.count)
         for entityPlan in entityPlans { table[entityPlan.source.number].append(entityPlan) }
@@ -70,7 +68,7 @@ extension MappingPlan {
     }
 }
 
-/// A resolution of the attributes of one entity, including the elements of composites.
+/// A resolution of one entity's attributes, including elements of composites.
 private struct AttributeResolution {
     let entityPlan: MappingPlan.EntityPlan
     let mapping: EntityMapping
@@ -89,9 +87,7 @@ private struct AttributeResolution {
         properties = BatchProperties(entityPlan.destination, in: destination)
     }
 
-    /// A composite whose elements are being resolved.
     struct Composite {
-        /// The field for the presence of the composite.
         let field: RecordLayout.Field
         /// The source composite to copy, or nil if the composite is built from its elements.
         let from: RecordLayout.Field?
@@ -157,9 +153,9 @@ private struct AttributeResolution {
         fields.append(FieldPlan(to: to, source: .constant(stored), marker: outer?.field))
     }
 
-    /// Records that a field has no value, which is an error if the field is mandatory.
+    /// Records that a field gets no value.
     ///
-    /// In a composite, it is an error only for objects in which the composite exists.
+    /// A mandatory field of a composite may be null only if the composite is absent.
     private mutating func leaveEmpty(_ to: RecordLayout.Field, in outer: Composite?, isMandatory: Bool) {
         guard isMandatory else { return }
         if let outer {
@@ -211,9 +207,7 @@ private struct AttributeResolution {
         }
     }
 
-    /// Sets a whole composite to a value.
-    ///
-    /// Elements that are null or missing in the value get their defaults.
+    /// Sets a composite to a value, with defaults for elements that are null or missing in it.
     private mutating func setComposite(
         _ value: Value, to: RecordLayout.Field, in outer: Composite?, isMandatory: Bool
     ) throws(StoreError) {
@@ -248,7 +242,6 @@ private struct AttributeResolution {
         }
     }
 
-    /// Returns whether a composite has elements with defaults, at any depth.
     private func hasDefaults(_ composite: AttributeDescription) -> Bool {
         composite.elements.contains { !$0.defaultValue.isNull || hasDefaults($0) }
     }
@@ -262,10 +255,7 @@ private struct AttributeResolution {
 
     // MARK: The source
 
-    /// Returns whether the source model guarantees a value in a field for each object.
-    ///
-    /// For an element, the enclosing composites must be mandatory too, up to `composite`, which is
-    /// known to exist.
+    /// Returns whether the source model guarantees a value in a field if `composite` exists.
     private func isMandatorySource(_ field: RecordLayout.Field, in composite: RecordLayout.Field?) -> Bool {
         var names = field.name.split(separator: ".")
         while !names.isEmpty {
@@ -277,7 +267,6 @@ private struct AttributeResolution {
         return true
     }
 
-    /// Returns whether a field is an element of a composite, at any depth.
     private static func isInside(_ field: RecordLayout.Field, composite: RecordLayout.Field?) -> Bool {
         composite.map { field.name.hasPrefix($0.name + ".") } ?? false
     }

@@ -2,16 +2,10 @@ internal import RoostCore
 internal import RoostPredicates
 
 extension MappingPlan {
-    /// Counts and fetches objects, and returns the errors that the migration would throw for them.
+    /// Returns the errors that the migration would throw for existing objects.
     ///
-    /// - Parameters:
-    ///   - snapshot: The source.
-    ///   - options: The options for reading the source.
-    ///   - pairs: The result of ``oneSidedPairs(_:options:directories:)``.
-    ///   - countsNulls: Whether to check the values of objects too, for example for nulls in
-    ///     mandatory properties. The check may read every object.
-    /// - Returns: The errors.
-    /// - Throws: Errors from reading the snapshot.
+    /// `pairs` is the result of ``oneSidedPairs(_:options:directories:)``. With `countsNulls`,
+    /// values are checked too, for example for null, and every object may be read.
     func refusals(
         _ snapshot: any StoreSnapshot, options: ConversionOptions, pairs: [Int: OneSidedPairs], countsNulls: Bool
     ) throws(StoreError) -> [StoreError] {
@@ -92,7 +86,7 @@ extension MappingPlan {
         return found
     }
 
-    /// Returns the first object that matches both an entity plan's filter and `predicate`, or nil.
+    /// Returns the first object that matches an entity plan's filter and `predicate`, or nil.
     private func first(
         _ entityPlan: EntityPlan, predicate: FetchRequest.Predicate, snapshot: any StoreSnapshot,
         options: ConversionOptions
@@ -102,8 +96,7 @@ extension MappingPlan {
             options: options)
     }
 
-    /// Returns the first object of an entity plan with a null reference and no pair at the other
-    /// end, or nil.
+    /// Returns the first object with a null reference and no pair at the other end, or nil.
     private func firstEmpty(
         _ reference: ReferencePlan, of entityPlan: EntityPlan, pairs: OneSidedPairs?, snapshot: any StoreSnapshot,
         options: ConversionOptions
@@ -124,8 +117,7 @@ extension MappingPlan {
         return nil
     }
 
-    /// Returns an entity plan's first object that refers to an object without a suitable entity
-    /// plan, or nil.
+    /// Returns the first object that refers to an object without a suitable entity plan, or nil.
     private func firstLost(
         _ reference: ReferencePlan, of entityPlan: EntityPlan, snapshot: any StoreSnapshot,
         options: ConversionOptions
@@ -153,7 +145,7 @@ extension MappingPlan {
         return found
     }
 
-    /// Returns the first object of an entity plan that matches a predicate, or nil.
+    /// Returns the first object of the source entity that matches a predicate, or nil.
     private func first(
         _ entityPlan: EntityPlan, where predicate: FetchRequest.Predicate?, snapshot: any StoreSnapshot,
         options: ConversionOptions
@@ -166,7 +158,7 @@ extension MappingPlan {
         return try cursor.next(into: &batch, options: options) ? batch.id(at: 0) : nil
     }
 
-    /// Returns sentences for users about the changes to properties of an entity mapping's objects.
+    /// Returns sentences for users about the property changes of an entity mapping.
     func steps(of mapping: Int) -> [String] {
         guard let entityPlan = entityPlans.first(where: { $0.mapping == mapping }) else { return [] }
         var steps = entityPlan.fields.compactMap(Self.step)
@@ -187,7 +179,7 @@ extension MappingPlan {
     }
 
     private static func step(_ field: FieldPlan) -> String? {
-        let end = field.fallback == nil ? "." : ", with its default instead of null."
+        let end = field.fallback == nil ? "." : ", with the default value instead of null."
         switch field.source {
         case .move(let from), .objectID(let from):
             guard from.name != field.to.name || field.fallback != nil else { return nil }
@@ -202,9 +194,8 @@ extension MappingPlan {
 }
 
 extension MappingPlan.EntityPlan {
-    /// Returns the condition under which a required field gets no value.
-    ///
-    /// Returns nil if the field always gets a value or no predicate can express the condition.
+    /// Returns the condition under which a required field gets no value; nil if the field always
+    /// gets a value, or if no predicate can express the condition.
     fileprivate func isNull(_ field: FieldPlan) -> FetchRequest.Predicate? {
         guard field.fallback == nil, let exists = exists(field.marker) else { return nil }
         switch field.source {
@@ -215,10 +206,8 @@ extension MappingPlan.EntityPlan {
         }
     }
 
-    /// Returns the condition under which a composite and all enclosing composites exist.
-    ///
-    /// Returns nil if no predicate can express the condition. If `composite` is nil, the condition
-    /// is always true.
+    /// Returns the condition under which a composite and all enclosing composites exist; nil if no
+    /// predicate can express it.
     fileprivate func exists(_ composite: RecordLayout.Field?) -> FetchRequest.Predicate? {
         guard let composite else { return .constant(true) }
         guard let field = fields.first(where: { $0.to.index == composite.index }), let value = hasValue(field),
@@ -227,7 +216,7 @@ extension MappingPlan.EntityPlan {
         return outer && value
     }
 
-    /// Returns the condition under which a composite field gets a value, or nil if no predicate can
+    /// Returns the condition under which a composite field gets a value; nil if no predicate can
     /// express it.
     private func hasValue(_ field: FieldPlan) -> FetchRequest.Predicate? {
         switch field.source {
@@ -249,8 +238,6 @@ extension MappingPlan.EntityPlan {
 }
 
 extension StoreError {
-    /// Creates the error for an object with a whole number that its new type cannot represent
-    /// exactly.
     static func inexactNumber(_ entity: EntityName, field: RecordLayout.Field, object: ObjectID) -> StoreError {
         StoreError(
             .migrationFailed,
@@ -258,7 +245,6 @@ extension StoreError {
         )
     }
 
-    /// Creates the error for an object of an entity that is abstract in the new model.
     static func abstract(_ entity: EntityName, object: ObjectID) -> StoreError {
         StoreError(
             .migrationFailed,

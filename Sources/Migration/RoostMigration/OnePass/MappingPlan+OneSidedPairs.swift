@@ -15,9 +15,7 @@ extension MappingPlan {
 
     /// Returns the pairs that only the inverse of a migrated one-to-one source relationship stores.
     ///
-    /// The keys of the result are the numbers of the relationships that lack the pairs.
-    ///
-    /// - Throws: Errors from reading the source.
+    /// The result is keyed by the number of the relationship that lacks the pairs.
     func oneSidedPairs(
         _ snapshot: any StoreSnapshot, options: ConversionOptions, directories: [String]
     ) throws(StoreError) -> [Int: OneSidedPairs] {
@@ -40,7 +38,7 @@ extension MappingPlan {
             return MigrationLoss(
                 entity: other.name.entity.text, property: other.name.name, kind: .references, count: rivalCount,
                 message:
-                    "References are dropped if their destinations refer to other objects by '\(source.relationships[number].name)', the end that is kept."
+                    "Only the inverse, '\(source.relationships[number].name)', is kept: references are dropped if their destinations refer to other objects by the inverse."
             )
         }
     }

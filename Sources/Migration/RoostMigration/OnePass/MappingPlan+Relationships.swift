@@ -3,7 +3,7 @@ internal import RoostCore
 extension MappingPlan {
     // MARK: Relationship mappings
 
-    /// Returns an entity plan's statement about a relationship of its destination entity.
+    /// Returns an entity plan's statement about a destination relationship.
     ///
     /// If one pass cannot execute the statement, adds an obstacle and returns nil.
     private mutating func statement(
@@ -16,7 +16,7 @@ extension MappingPlan {
         }
         let expression = mapping.relationshipMappings.first { $0.name == name }?.valueExpression
         if let statement = RelationshipStatement(expression, source: entityPlan.source) { return statement }
-        addObstacle("mapping '\(mapping.name)' sets '\(name)' by an expression of more than a relationship")
+        addObstacle("mapping '\(mapping.name)' sets '\(name)' by an expression that is more than a relationship")
         return nil
     }
 
@@ -32,7 +32,7 @@ extension MappingPlan {
         let fitting = fitting(origin.destination, to: relationship.destination)
         if fitting.contains(where: { entityMapping(of: $0).name != name }) {
             addObstacle(
-                "mapping '\(entityMapping(of: entityPlan).name)' sets '\(relationship.name.name)' to what the mapping '\(name)' made, and others make objects that fit too"
+                "mapping '\(entityMapping(of: entityPlan).name)' sets '\(relationship.name.name)' to the objects of mapping '\(name)', but other mappings make suitable objects too"
             )
         }
         return origin
@@ -65,7 +65,6 @@ extension MappingPlan {
 
     // MARK: To-one
 
-    /// Resolves the to-one relationships of an entity plan's objects.
     mutating func resolveReferences(of number: Int) {
         var references: [ReferencePlan] = []
         var backReferences: [BackReferencePlan] = []
@@ -101,7 +100,8 @@ extension MappingPlan {
         if let own {
             guard own.storage == .field else {
                 addObstacle(
-                    "'\(entityPlan.destination.name).\(relationship.name.name)' is to-one, but its source is to-many")
+                    "'\(entityPlan.destination.name).\(relationship.name.name)' is to-one, but is set from a to-many relationship"
+                )
                 return nil
             }
             guard relations.isSubset(of: [SourceRelation(own, model: source)]) else {
@@ -110,7 +110,7 @@ extension MappingPlan {
             }
             (from, targets) = (own, fitting(own.destination, to: relationship.destination))
         } else {
-            // If the mappings set the inverse, it determines the pairs of this end too.
+            // If the mappings set only the inverse, it determines the pairs.
             guard let relation = relations.first else { return nil }
             guard relations.count == 1 else {
                 addObstacle(sayDifferently(relationship))
@@ -121,8 +121,7 @@ extension MappingPlan {
                     $0.storage == .field && SourceRelation($0, model: source) == relation
                 })
             else {
-                // The objects of this plan have pairs only if a source relationship that sets the inverse can refer to
-                // them. Such pairs are found by a search.
+                // The plan's objects have pairs only if a source relationship that sets the inverse can refer to them.
                 guard saying.contains(where: { leads($0.origin, to: entityPlan.source) }), let inverse,
                     destination.entities[inverse.destination].includes(entityPlan.destination.number)
                 else { return nil }
@@ -205,7 +204,6 @@ extension MappingPlan {
         guard new.minCount > 0 || new.maxCount != nil else { return }
         let origins = origins(of: relationship)
         let old = origins.compactMap(\.origin)
-        // A relationship that no mapping sets stays empty.
         guard !old.isEmpty else { return }
         let isNarrower = old.contains(where: relationship.isNarrower)
         let leavesOut = old.contains { origin in
@@ -220,8 +218,7 @@ extension MappingPlan {
         let becomesReflexive = relationship.isReflexive && old.contains { !$0.isReflexive }
         if isNarrower || leavesOut || becomesReflexive || old.count < origins.count {
             countedRelationships.append(relationship.number)
-            // The pairs of a relationship that is its own inverse are counted only after the
-            // migration.
+            // Reflexive pairs are counted only after the migration.
             guard !relationship.isReflexive else { return }
             for (entityPlan, origin) in origins {
                 guard let origin else { continue }
@@ -237,8 +234,7 @@ extension MappingPlan {
         }
     }
 
-    /// Returns the numbers of the destination entities for whose objects no mapping sets a
-    /// relationship.
+    /// Returns the numbers of the destination entities for which no mapping sets a relationship.
     func entitiesWithoutStatement(of relationship: ManagedObjectModel.Relationship) -> Set<Int> {
         let entityPlans = entityPlans.filter {
             destination.entities[relationship.source].includes($0.destination.number)
@@ -249,7 +245,6 @@ extension MappingPlan {
 
     // MARK: Links
 
-    /// Resolves the links of a relationship that owns links.
     mutating func resolveLinks(of relationship: ManagedObjectModel.Relationship) {
         let here = origins(of: relationship)
         var there: [(plan: EntityPlan, origin: ManagedObjectModel.Relationship?)] = []

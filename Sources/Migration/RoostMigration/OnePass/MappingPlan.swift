@@ -1,8 +1,6 @@
 internal import RoostCore
 
 /// A mapping model resolved against two models.
-///
-/// If ``obstacles`` is not empty, a migration in one pass over the source is impossible.
 struct MappingPlan: Sendable {
     /// An entity mapping that creates one object from each object it reads.
     struct EntityPlan: Sendable {
@@ -12,7 +10,7 @@ struct MappingPlan: Sendable {
         let mapping: Int
         let source: ManagedObjectModel.Entity
         let destination: ManagedObjectModel.Entity
-        /// The predicate that selects the objects, or nil for all objects of the entity.
+        /// The predicate that selects objects; nil for all.
         let filter: FetchRequest.Predicate?
         var fields: [FieldPlan] = []
         var references: [ReferencePlan] = []
@@ -29,17 +27,15 @@ struct MappingPlan: Sendable {
         /// The number of the source relationship.
         let origin: Int
         let entityPlan: Int
-        /// The entity plans of possible destinations.
         let targetPlans: [EntityPlan]
         /// Whether ``targetPlans`` read all destinations of the source relationship.
         let readsAllTargets: Bool
     }
 
-    /// One hierarchy of the destination, whose objects come from one hierarchy of the source.
+    /// A destination hierarchy, whose objects come from one source hierarchy.
     struct Hierarchy: Sendable {
         let destination: Int
-        /// The source entity to read, with its subentities; nil if the destination hierarchy stays
-        /// empty.
+        /// The source entity to read, with its subentities; nil if the hierarchy stays empty.
         let source: Int?
         /// The entity plans, by the number of their source entity.
         let entityPlans: [Int: Int]
@@ -53,8 +49,7 @@ struct MappingPlan: Sendable {
     private(set) var entityPlans: [EntityPlan] = []
     private(set) var hierarchies: [Hierarchy] = []
     var links: [LinkPlan] = []
-    /// The to-many relationships whose destinations are counted after the migration, for example
-    /// because of stricter limits.
+    /// The to-many relationships whose destinations are counted after the migration.
     var countedRelationships: [Int] = []
     /// The source pairs for ``EntityPlan/backReferences``, collected before any content is sent.
     private(set) var backPairs: [BackPairs] = []
@@ -64,17 +59,13 @@ struct MappingPlan: Sendable {
     ///
     /// A key set contains the keys of all source objects that its entity plans read.
     private(set) var keySets: [[Int]] = []
-    /// The reasons why a migration in one pass is impossible; empty if it is possible.
+    /// The reasons why one pass over the source is impossible; empty if it is possible.
     private(set) var obstacles: [String] = []
 
     /// Resolves a mapping model.
     ///
-    /// - Parameters:
-    ///   - mapping: The mapping model.
-    ///   - source: The model of the source.
-    ///   - destination: The new model.
-    ///   - onlyAttributes: Whether to resolve only the entity plans' attributes and ignore
-    ///     obstacles, for three passes.
+    /// For three passes, `onlyAttributes` resolves only attributes and ignores obstacles.
+    ///
     /// - Throws: `unknownEntity`, `unknownProperty`, and `invalidValue` if a mapped value does not
     ///   fit its attribute.
     init(
@@ -153,7 +144,7 @@ struct MappingPlan: Sendable {
             for entityPlan in entityPlans where entityPlan.destination.root == root {
                 if bySource.updateValue(entityPlan.number, forKey: entityPlan.source.number) != nil {
                     addObstacle(
-                        "several mappings take objects of '\(entityPlan.source.name)' into the hierarchy of '\(name)', where they cannot have the same key"
+                        "several mappings take objects of '\(entityPlan.source.name)' into the hierarchy of '\(name)', and the new objects cannot share a key"
                     )
                 }
             }
@@ -169,7 +160,7 @@ struct MappingPlan: Sendable {
         }
     }
 
-    /// Returns the nearest source entity that includes all given entities; nil if none are given.
+    /// Returns the nearest source entity that includes all given entities.
     private func commonEntity(of entities: [Int]) -> Int? {
         guard var common = entities.first else { return nil }
         while !entities.allSatisfy(source.entities[common].includes) {
@@ -183,13 +174,12 @@ struct MappingPlan: Sendable {
 
     /// A selection of objects that are migrated.
     enum KeySelection: Sendable, Hashable {
-        /// All objects.
         case all
         /// The objects whose keys are in the key set with this number.
         case keys(Int)
     }
 
-    /// Returns the selection of objects that the given entity plans read, or nil without plans.
+    /// Returns the selection that the given entity plans read, or nil without plans.
     ///
     /// The selection is `all` if the plans read all objects of `entity` and its subentities.
     mutating func taken(of entity: ManagedObjectModel.Entity, by entityPlans: [EntityPlan]) -> KeySelection? {
@@ -199,7 +189,6 @@ struct MappingPlan: Sendable {
         return isAll ? .all : .keys(keySet(of: entityPlans))
     }
 
-    /// Returns the number of the key set for the objects of the given entity plans.
     mutating func keySet(of entityPlans: [EntityPlan]) -> Int {
         let numbers = entityPlans.map(\.number).sorted()
         if let known = keySets.firstIndex(of: numbers) { return known }
@@ -208,21 +197,17 @@ struct MappingPlan: Sendable {
     }
 }
 
-/// The plan for one field of the destination.
 struct FieldPlan: Sendable {
-    /// The source of a value.
     enum Source: Sendable {
-        /// The same value for every object.
         case constant(Value)
         /// The bytes of a source field of the same kind.
         case move(RecordLayout.Field)
         /// The value of a source field, converted if the kinds differ.
         case convert(RecordLayout.Field)
-        /// The value of an expression on the source object.
         case expression(FetchRequest.Expression)
         /// The new ID of the object that an object-ID attribute refers to.
         case objectID(RecordLayout.Field)
-        /// The presence of a composite, which exists if a value for one of its elements exists.
+        /// The presence of a composite, which exists if one of its elements has a value.
         case presence([Presence])
     }
 
@@ -235,9 +220,7 @@ struct FieldPlan: Sendable {
 
     let to: RecordLayout.Field
     let source: Source
-    /// The composite that contains the field.
-    ///
-    /// If the composite is absent, the field is null.
+    /// The composite that contains the field; if it is absent, the field is null.
     var marker: RecordLayout.Field?
     /// The value that replaces null.
     var fallback: Value?
@@ -245,17 +228,14 @@ struct FieldPlan: Sendable {
     var isRequired = false
 }
 
-/// The plan for a to-one relationship.
 struct ReferencePlan: Sendable {
-    /// The field of the reference in the new object.
     let to: RecordLayout.Field
     /// The new object's field for its position in an ordered inverse, or nil.
     let order: RecordLayout.Field?
-    /// The field of the reference in the source object.
     let from: RecordLayout.Field
     /// The source object's field for its position, or nil to use the object's key.
     let orderFrom: RecordLayout.Field?
-    /// The numbers of the new entities of the referenced objects, by source entity number.
+    /// The new entity number of the referenced objects, by source entity number.
     ///
     /// The number is −1 if the objects do not become suitable objects.
     let targets: [Int32]
@@ -264,8 +244,8 @@ struct ReferencePlan: Sendable {
     let keySets: [Int32]
     /// Whether the field's bytes can be copied unchanged.
     ///
-    /// This requires that all objects to which the field can refer are migrated, and that the same
-    /// bytes refer to their new objects.
+    /// All possible destinations must be migrated, and the same bytes must refer to the new
+    /// objects.
     let isMove: Bool
     /// Whether the migration fails if the referenced object is dropped.
     let isRequired: Bool
@@ -274,18 +254,15 @@ struct ReferencePlan: Sendable {
     let isNewlyRequired: Bool
     /// The number of the source relationship if it is one-to-one and its inverse is dropped.
     ///
-    /// In this case, pairs that only the inverse stores are migrated too.
+    /// Pairs that only the inverse stores are then migrated too.
     var oneToOne: Int?
 }
 
-/// The plan for a relationship with links.
 struct LinkPlan: Sendable {
     /// The relationship that owns the links.
     let relationship: ManagedObjectModel.Relationship
     /// The source pairs that become links, as seen from the relationship's source.
     let relation: SourceRelation
-    /// The migrated objects at the source end.
     let sources: MappingPlan.KeySelection
-    /// The migrated objects at the target end.
     let targets: MappingPlan.KeySelection
 }

@@ -2,21 +2,14 @@ internal import RoostCore
 
 /// An estimate of a migration's duration, from the costs per object or link.
 ///
-/// The costs were measured on one machine with stores of a million objects. The estimate is
-/// accurate only within a small factor. The time of policies is not included.
+/// The costs were measured on one machine with stores of a million objects.
 struct MigrationEstimate {
     /// The cost factor of three passes, which read objects again, store associations and commit.
     private static let threePassesFactor = 2.0
 
-    /// Estimates the duration of one step.
+    /// Estimates the duration of one step, in seconds.
     ///
-    /// - Parameters:
-    ///   - count: The number of objects and links of the source.
-    ///   - source: The costs of the source's type.
-    ///   - destination: The costs of the destination's type.
-    ///   - path: The path of the step.
-    ///   - verifies: Whether the destination is read again.
-    /// - Returns: The duration in seconds.
+    /// `count` is the number of objects and links of the source.
     static func seconds(
         for count: Int, from source: StoreCosts, to destination: StoreCosts, path: MigrationPath, verifies: Bool
     ) -> Double {

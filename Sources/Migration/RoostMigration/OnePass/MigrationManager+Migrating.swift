@@ -3,24 +3,23 @@ public import RoostCore
 extension MigrationManager {
     /// Creates a store of any type, with another model, from the content of a store.
     ///
-    /// ``MigrationOptions/mapping`` defines how objects become objects of the new model. If it is
-    /// nil, a mapping model is inferred. The migration takes one pass over the source if no mapping
-    /// has a policy, and each object can be migrated individually and keeps its key. Otherwise, it
-    /// takes three passes.
+    /// If ``MigrationOptions/mapping`` is nil, a mapping model is inferred. The migration takes one
+    /// pass over the source if no mapping has a policy, and each object can be migrated
+    /// individually and keeps its key. Otherwise, it takes three passes.
     ///
-    /// - In one pass, objects keep their keys and versions. If derived attributes of an object
-    ///   change later, the object is rewritten. Each rewrite adds 1 to its version.
+    /// - In one pass, objects keep their keys and versions. A later change of derived attributes
+    ///   rewrites the object and adds 1 to its version.
     /// - In three passes, an object keeps its key if the key is free and its new hierarchy gets
     ///   objects from only one source hierarchy. Objects keep their versions until a policy or a
     ///   rebuilt relationship needs objects that are already written. Objects written after that
     ///   start at version 1, and each rewrite adds 1.
     ///
     /// The store's UUID, the user metadata and the last used keys are preserved. In a relationship
-    /// that becomes ordered, objects are in key order. Unless ``ConversionOptions/verifies`` is
-    /// false, the finished destination is read again and compared with the digest of the mapped
-    /// content. Then it is published, atomically. After an error or a cancellation, a new
-    /// destination is removed. An open destination store may keep a part of the content and should
-    /// be discarded. A source given by location is opened read-only.
+    /// that becomes ordered, objects are in key order. If ``ConversionOptions/verifies`` is true,
+    /// the finished destination is read again and compared with the digest of the mapped content
+    /// before publication. The destination is published atomically. After an error or a
+    /// cancellation, a new destination is removed. An open destination store may keep a part of the
+    /// content and should be discarded. A source given by location is opened read-only.
     ///
     /// - Parameters:
     ///   - source: The store to migrate, which provides its own model.

@@ -35,19 +35,18 @@ public struct MigrationOptions: Sendable, Adjustable {
     /// If false, a migration that would drop data throws `lossRefused` with the losses
     /// (``MigrationLossRefusal``) before any change. Only existing data counts: dropping an entity
     /// without objects, or an attribute that is always null, loses nothing. Data that a policy
-    /// drops is reported but never refused, because the program's own code drops it.
+    /// drops is reported but never refused.
     public var allowsLoss: Bool
     /// The lists of losses that the user has confirmed.
     ///
-    /// If ``allowsLoss`` is false, a migration's losses are refused unless they equal one of these
-    /// lists.
+    /// Losses that equal one of these lists are permitted even if ``allowsLoss`` is false.
     package var acceptedLosses: [[MigrationLoss]] = []
     /// Whether an in-place migration retains the old store.
     ///
     /// An old file is kept as `<name>.backup-<UUID>` beside the new one. The backup is an ordinary
     /// store of the old model, which Roost never removes.
     public var keepsBackup: Bool = false
-    /// The memory limit for associations, in bytes; further associations go to a file.
+    /// The memory limit for associations, in bytes.
     package var associationByteCount = 8 << 20
 
     /// Creates options.

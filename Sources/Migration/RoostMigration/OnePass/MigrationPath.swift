@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// The path of a migration from the source's objects to the destination's.
 package enum MigrationPath: String, Sendable, Hashable, Codable {
-    /// There is nothing to do, because the store already has the model.
+    /// The store already has the model.
     case nothing
     /// The source is read once, in batches, and each migrated object keeps its key.
     ///
@@ -14,13 +14,12 @@ package enum MigrationPath: String, Sendable, Hashable, Codable {
     ///   old model's or if objects are left out.
     ///
     /// Data that violates a requirement in the source is copied if the requirement is unchanged. A
-    /// mandatory relationship that the mapping does not set stays empty, because relationships have
-    /// no default values. A warning reports the number of objects with such a relationship.
+    /// mandatory relationship that the mapping does not set stays empty. A warning reports the
+    /// number of objects with such a relationship.
     case onePass
     /// Like ``onePass``, but within the store itself and in one transaction.
     ///
-    /// Unchanged records and links are not written. See
-    /// ``MigrationManager/migrateInPlace(_:model:options:)``.
+    /// Unchanged records and links are not written.
     case oneTransaction
     /// Objects are created first, then relationships, and then all objects are validated.
     ///

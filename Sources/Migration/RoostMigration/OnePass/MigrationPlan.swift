@@ -22,7 +22,6 @@ internal import RoostCore
 public struct MigrationPlan: Sendable, Hashable, Codable {
     /// The forecast for the objects of one entity mapping.
     package struct Mapping: Sendable, Hashable, Codable {
-        /// The mapping's name.
         package var name: String
         /// The type of the mapping, see ``EntityMapping/MappingType``.
         package var type: String
@@ -42,13 +41,11 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
         package var source: String
         /// The name of the version after the step.
         package var destination: String
-        /// The name of the step's stage, or nil outside a staged migration.
+        /// The name of the stage, or nil outside a staged migration.
         package var label: String?
-        /// Whether the step's mapping model is inferred.
         package var isInferred: Bool
         /// The entity mappings, one line each.
         package var mappings: [String]
-        /// The data that the step drops.
         package var losses: [String]
     }
 
@@ -56,7 +53,6 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     package var source: String
     /// The URL of the destination.
     package var destination: String
-    /// The path of the migration.
     package var path: MigrationPath
     /// The forecasts for the entity mappings, in the order of the mapping model.
     package var mappings: [Mapping]
@@ -72,9 +68,6 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     /// The counted losses, without losses that ``losses`` marks as not yet counted.
     package var lossCounts: [MigrationLoss] = []
     /// The way to the new model, as text for users; nil if no migration is needed.
-    ///
-    /// The text says whether the way is direct or through versions, and whether mapping models are
-    /// inferred.
     package var way: String?
     /// The free disk space that the destination and temporary files require, in bytes.
     public var bytesNeeded: Int
@@ -168,7 +161,6 @@ extension MigrationPlan: CustomStringConvertible {
 }
 
 extension MigrationPlan.Step {
-    /// The step as text for users.
     fileprivate var lines: [String] {
         let what = [label, isInferred ? "inferred" : "by a mapping model"].compactMap { $0 }.joined(separator: ", ")
         return ["  step      \(source) to \(destination) (\(what))"]
@@ -177,7 +169,6 @@ extension MigrationPlan.Step {
 }
 
 extension MigrationPlan.Mapping: CustomStringConvertible {
-    /// The text form in one line.
     package var description: String {
         switch (source, destination) {
         case (let source?, let destination?): "\(name) (\(type))  \(source) to \(destination)  \(objects)"

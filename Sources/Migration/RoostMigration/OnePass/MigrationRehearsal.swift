@@ -6,11 +6,9 @@ internal import RoostText
 
 /// A rehearsal of a migration on the source's objects, without writing anything.
 ///
-/// A rehearsal reads objects only to find failures that counting cannot reveal. Such failures are
-/// in converted or computed values, constants, new mandatory elements of composites, derived
-/// attributes, uniqueness constraints, numbers of destinations, and the size of a document. The
-/// rehearsal stops at the first failure of each entity mapping. If all mappings succeed, the
-/// rehearsal checks each constraint and each relationship up to its first failure.
+/// A rehearsal finds failures that counting cannot reveal, for example in converted or computed
+/// values and uniqueness constraints. It stops at the first failure of each entity mapping. If all
+/// mappings succeed, it checks each constraint and each relationship up to its first failure.
 struct MigrationRehearsal {
     private let plan: MappingPlan
     private let store: any PersistentStore
@@ -25,17 +23,11 @@ struct MigrationRehearsal {
     private let graph: any ObjectGraph
     private var keySets: [KeySet] = []
     private var documentByteCount = 0
-    /// The pairs that the source stores only in the inverses of to-one relationships.
-    ///
-    /// Nil until derived values are prepared.
+    /// The pairs for ``MappingPlan/backPairs``; nil until derived values are prepared.
     private var backReferences: BackReferences?
-    /// The computation of derived attributes, or nil if the new model has none.
     private var derived: DerivedRehearsal?
 
     /// Prepares a rehearsal on a source and a snapshot of it.
-    ///
-    /// `pairs` is the result of the plan's ``MappingPlan/oneSidedPairs(_:options:directories:)``.
-    /// `directories` are the directories for a temporary file, in order of preference.
     init(
         _ plan: MappingPlan, of store: any PersistentStore, pairs: [Int: OneSidedPairs],
         snapshot: any StoreSnapshot, options: ConversionOptions, documentLimit: DocumentLimit?,
@@ -58,8 +50,7 @@ struct MigrationRehearsal {
         }
     }
 
-    /// The codes of errors from reading the source or using temporary files, in contrast to errors
-    /// about objects.
+    /// The codes of errors from reading the source or using temporary files.
     private static let codesOfReading: [StoreError.Code] = [
         .cancelled, .corrupted, .closed, .storeReplaced, .snapshotExpired, .busy, .timedOut, .noSpace, .ioFailure,
         .outOfResources, .permissionDenied,
@@ -67,8 +58,7 @@ struct MigrationRehearsal {
 
     /// Returns the errors that the migration would throw.
     ///
-    /// - Throws: `cancelled`, and errors from reading the source, collecting keys or using
-    ///   temporary files. Other errors are returned.
+    /// - Throws: Errors with ``codesOfReading``, and errors from collecting keys.
     mutating func refusals() throws(StoreError) -> [StoreError] {
         var refusals: [StoreError] = []
         func note(_ body: () throws(StoreError) -> Void) throws(StoreError) {
@@ -98,8 +88,7 @@ struct MigrationRehearsal {
             entityPlan, in: plan, over: graph, keySets: keySets, backReferences: backReferences, pairs: pairs)
     }
 
-    /// Creates all objects of an entity plan if creating them can fail, or if the document's size
-    /// is limited.
+    /// Creates an entity plan's objects if this can fail, or if the document's size is limited.
     private mutating func rehearse(_ entityPlan: MappingPlan.EntityPlan) throws(StoreError) {
         let transform = try transform(entityPlan)
         guard entityPlan.canFail || documentLimit != nil else { return }
@@ -153,10 +142,6 @@ struct MigrationRehearsal {
 
     // MARK: Derived values
 
-    /// Prepares the computation of derived attributes.
-    ///
-    /// - Throws: `invalidModel` for an expression that cannot be computed; errors from reading the
-    ///   source.
     private mutating func prepareDerivedValues() throws(StoreError) {
         let attributes = try DerivedAttributes(plan.destination)
         guard !attributes.isEmpty else { return }
@@ -177,7 +162,6 @@ struct MigrationRehearsal {
         derived = DerivedRehearsal(attributes, of: plan.destination, over: objects)
     }
 
-    /// Computes the derived attributes of all objects of an entity plan.
     private func rehearseDerivedValues(of entityPlan: MappingPlan.EntityPlan) throws(StoreError) {
         guard let derived, derived.includes(entityPlan.destination.number) else { return }
         let transform = try transform(entityPlan)
@@ -190,9 +174,6 @@ struct MigrationRehearsal {
 
     // MARK: Unique values
 
-    /// Throws `constraintViolation` if two objects would have equal unique values.
-    ///
-    /// Compares only objects whose values have equal hashes.
     private func requireUnique(_ constraint: ManagedObjectModel.UniquenessConstraint) throws(StoreError) {
         let entity = plan.destination.entities[constraint.entity]
         let claims = ClaimSorter(directories: directories)
@@ -229,11 +210,10 @@ struct MigrationRehearsal {
         ObjectID(plan.entityPlans[claim.entityPlan].source.name, key: claim.key)
     }
 
-    /// Returns a constraint's values in the only object of a batch, in the same form for equal
-    /// values.
+    /// Returns a constraint's values in the only object of a batch, after computing derived
+    /// attributes.
     ///
-    /// If the constraint has derived attributes, computes them first. Returns nil if the batch is
-    /// empty, or if a value is null, because null never conflicts.
+    /// Returns nil if the batch is empty, or if a value is null, because null never conflicts.
     private func values(
         of constraint: ManagedObjectModel.UniquenessConstraint, batch: inout RecordBatch
     ) throws(StoreError) -> [Value]? {
@@ -270,8 +250,6 @@ struct MigrationRehearsal {
 
     // MARK: Numbers of destinations
 
-    /// Throws `migrationFailed` if an object would have fewer or more destinations than the new
-    /// model allows.
     private func requireCounts(_ counted: MappingPlan.CountedOrigin) throws(StoreError) {
         let entityPlan = plan.entityPlans[counted.entityPlan]
         let (new, old) = (
@@ -336,14 +314,12 @@ extension MappingPlan.EntityPlan {
 }
 
 extension StoreError {
-    /// Creates the error for an object with a number of destinations that the new model does not
-    /// allow.
     static func wrongCount(of relationship: ManagedObjectModel.Relationship, object: ObjectID) -> StoreError {
         let declaration = relationship.declaration
         let most = declaration.maxCount.map { " and at most \($0)" } ?? ""
         return StoreError(
             .migrationFailed,
-            "'\(relationship.name)' must have at least \(declaration.minCount)\(most) destinations in the new model, but \(object) has another number; set it in a policy, or change the model."
+            "'\(relationship.name)' must have at least \(declaration.minCount)\(most) destinations in the new model, but \(object) has another number; set the relationship in a policy, or change the model."
         )
     }
 }

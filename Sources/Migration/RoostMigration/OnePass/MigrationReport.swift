@@ -23,7 +23,6 @@ internal import RoostCore
 public struct MigrationReport: Sendable, Hashable, Codable {
     /// The result for the objects of one entity mapping.
     package struct Mapping: Sendable, Hashable, Codable {
-        /// The mapping's name.
         package var name: String
         /// The type of the mapping, see ``EntityMapping/MappingType``.
         package var type: String
@@ -31,10 +30,8 @@ public struct MigrationReport: Sendable, Hashable, Codable {
         package var source: String?
         /// The destination entity, or nil, as for type `remove`.
         package var destination: String?
-        /// The number of source objects, or nil if the objects were not read and the number is
-        /// unknown.
+        /// The number of source objects, or nil if unknown.
         package var read: Int?
-        /// The number of created objects.
         package var made: Int
     }
 
@@ -42,7 +39,6 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     package var source: String
     /// The URL of the destination.
     package var destination: String
-    /// The path of the migration.
     package var path: MigrationPath
     /// The results of the entity mappings, in the order of the mapping model.
     package var mappings: [Mapping]
@@ -60,8 +56,7 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     ///
     /// A difference from ``mappedDigest`` makes the migration fail.
     package var destinationDigest: String
-    /// Whether `destinationDigest` was computed by reading the finished destination again,
-    /// instead of while writing.
+    /// Whether `destinationDigest` was computed by reading the finished destination again.
     public var verified: Bool
     /// The duration in seconds.
     public var seconds: Double
@@ -75,19 +70,14 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     public var losses: [String]
     /// The losses that were counted before any write, for all steps together.
     package var lossCounts: [MigrationLoss] = []
-    /// The way to the new model, as text for users; nil if nothing was done.
-    ///
-    /// The text says whether the way was direct or through versions, and whether mapping models
-    /// were inferred.
+    /// The way to the new model, see ``MigrationPlan/way``; nil if nothing was done.
     package var way: String?
     /// Warnings about the migration.
     public var warnings: [String]
     /// The declarations without effect in the new store's model, one line for each kind
     /// (``ModelRemark``).
     package var remarks: [String] = []
-    /// The reports of the steps through several versions.
-    ///
-    /// Empty for a single step, which ``mappings`` describes.
+    /// The reports of the steps through several versions; empty for a single step.
     package var steps: [MigrationReport] = []
     /// The path or URL of the old store that an in-place migration retained, or nil.
     public var backup: String?
@@ -164,7 +154,6 @@ extension MigrationReport: CustomStringConvertible {
 }
 
 extension MigrationReport.Mapping: CustomStringConvertible {
-    /// The text form in one line.
     package var description: String {
         let counts = read.map { $0 == made ? "\(made)" : "\($0) read, \(made) made" } ?? "\(made)"
         switch (source, destination) {
@@ -177,7 +166,6 @@ extension MigrationReport.Mapping: CustomStringConvertible {
 }
 
 extension MigrationPath {
-    /// The explanation of the path for users.
     var explanation: String {
         switch self {
         case .nothing: "nothing to do, the store has the model"

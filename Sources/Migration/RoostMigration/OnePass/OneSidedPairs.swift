@@ -4,8 +4,8 @@ internal import RoostCore
 ///
 /// The two objects of a pair should store each other's keys, but stores do not check this. If a
 /// migration reads only one end, a pair that only the other end stores would be lost. Therefore,
-/// the sums of the pairs' hashes at both ends are compared, and the pairs are compared individually
-/// only if the sums differ. Pairs that exceed the memory limit go to a file.
+/// the sums of the hashes at both ends are compared first. Pairs are compared individually only if
+/// the sums differ.
 final class OneSidedPairs: Sendable {
     /// The source relationship that lacks the pairs.
     let relationship: ManagedObjectModel.Relationship
@@ -26,13 +26,7 @@ final class OneSidedPairs: Sendable {
 
     /// Finds the pairs of a relationship that only the other end stores.
     ///
-    /// - Parameters:
-    ///   - relationship: The source relationship that may lack pairs.
-    ///   - snapshot: The source.
-    ///   - options: The options for reading the source.
-    ///   - directories: The directories for a temporary file, in order of preference.
-    /// - Returns: The pairs; nil if both ends agree, or if they are not two to-one relationships.
-    /// - Throws: Errors from reading the source or writing the file; `cancelled`.
+    /// Returns nil if both ends agree, or if they are not two to-one relationships.
     static func found(
         _ relationship: ManagedObjectModel.Relationship, snapshot: any StoreSnapshot, options: ConversionOptions,
         directories: [String]
@@ -85,8 +79,8 @@ final class OneSidedPairs: Sendable {
 
     /// Returns the object at the other end that refers to the given object, or nil.
     ///
-    /// If the given object's own reference is not null, returns nil. If several objects refer to
-    /// it, returns the object with the lowest key.
+    /// Returns nil if the given object's own reference is not null. Among several, the lowest key
+    /// wins.
     func partner(_ entity: Int, key: Int64) throws(StoreError) -> (entity: Int, key: Int64)? {
         var found: [AssociationTable.Object] = []
         try table.withLock { (table) throws(StoreError) in
@@ -110,7 +104,6 @@ final class OneSidedPairs: Sendable {
     }
 }
 
-/// A reader of both ends of a one-to-one relationship.
 private struct EndReading {
     struct Pair {
         let entity: Int

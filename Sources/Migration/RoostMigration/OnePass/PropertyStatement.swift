@@ -1,14 +1,11 @@
 internal import RoostCore
 
-/// A mapping's statement about an attribute, in a form that one pass over the source can execute.
+/// A mapping's statement about an attribute that one pass over the source can execute.
 enum AttributeStatement {
     /// The default value of new objects.
     case standard
-    /// The same value for every object.
     case constant(Value)
-    /// The value of a field of the source object.
     case field(RecordLayout.Field)
-    /// The value of an expression on the source object.
     case expression(FetchRequest.Expression)
 
     /// Interprets an expression, or returns nil if it needs more than the source object.
@@ -31,13 +28,13 @@ enum AttributeStatement {
     }
 }
 
-/// A mapping's statement about a relationship, in a form that one pass can execute.
+/// A mapping's statement about a relationship that one pass can execute.
 enum RelationshipStatement {
     /// No destinations, except for pairs that the inverse adds.
     case nothing
     /// The new objects for the destinations of a source relationship.
     ///
-    /// If `by` names an entity mapping, only the objects that this mapping created are used.
+    /// If `by` names an entity mapping, only objects that it created are used.
     case related(ManagedObjectModel.Relationship, by: String?)
 
     /// Interprets an expression, or returns nil if one pass cannot execute it.

@@ -4,7 +4,7 @@ internal import RoostQuery
 extension RecordTransform {
     /// A step for each record, in addition to the moves.
     enum Step {
-        /// The variable-size fields whose bytes are adjacent in the tails of both records.
+        /// Variable-size fields that are adjacent in the tails of both records.
         case tail(RecordMoves.Tail)
         case constant(RecordLayout.Field, Value, marker: RecordLayout.Field?)
         /// A field whose kind differs, whose null is replaced, or whose composite may be absent.
@@ -15,9 +15,7 @@ extension RecordTransform {
         case backReference(BackReferencePlan)
     }
 
-    /// A composite that exists if one of the values for its elements exists.
-    ///
-    /// A composite is set before its elements, because their values depend on it.
+    /// A composite that is set before its elements, because their values depend on it.
     struct Presence {
         var composite: RecordLayout.Field
         var isConstant = false
@@ -26,15 +24,13 @@ extension RecordTransform {
         var marker: RecordLayout.Field?
     }
 
-    /// A possible new entity for the objects of a source entity.
-    ///
-    /// It is used to translate the IDs of these objects in attributes.
+    /// A possible new entity for the objects of a source entity, to translate their IDs in
+    /// attributes.
     struct Successor {
         var entity: Int
         /// The keys of the objects that get the new entity, or nil for all objects.
         var keys: KeySet?
 
-        /// Returns the possible successors for each source entity, by entity number.
         static func lists(_ plan: MappingPlan, keySets: [KeySet]) -> [[Successor]] {
             plan.entityPlansBySource.map { entityPlans -> [Successor] in
                 // In three passes, the IDs are translated later, when the new objects are known.
@@ -50,8 +46,7 @@ extension RecordTransform {
             }
         }
 
-        /// Returns whether IDs in attributes stay unchanged, because every object is migrated and
-        /// keeps its entity number.
+        /// Returns whether IDs in attributes stay unchanged.
         static func areSame(_ lists: [[Successor]], plan: MappingPlan) -> Bool {
             zip(plan.source.entities, lists).allSatisfy {
                 $0.isAbstract || $1.count == 1 && $1[0].entity == $0.number
@@ -65,7 +60,7 @@ extension RecordTransform {
         var marker: RecordLayout.Field?
     }
 
-    /// A transform under construction, to which the fields of its entity plan are added one by one.
+    /// A transform under construction.
     struct Draft {
         private let entityPlan: MappingPlan.EntityPlan
         private let plan: MappingPlan
@@ -74,7 +69,6 @@ extension RecordTransform {
         private var moved: [(RecordLayout.Field, RecordLayout.Field)] = []
         /// The steps, each with the index of its field, or -1 if the field is not in the tail.
         private var placed: [(position: Int, step: Step)] = []
-        /// The values that are the same for all objects, for the prototype of a record.
         private(set) var constants: [(RecordLayout.Field, Value)] = []
         private(set) var requirements: [Requirement] = []
         private(set) var presences: [Presence] = []
@@ -124,8 +118,7 @@ extension RecordTransform {
 
         /// Adds a to-one relationship.
         ///
-        /// `pairs` contains the one-to-one pairs that only the other ends store, or is nil if they
-        /// were not searched for.
+        /// `pairs` is nil if one-sided pairs were not searched for.
         mutating func add(_ reference: ReferencePlan, pairs: [Int: OneSidedPairs]?) {
             let isWhole = reference.oneToOne.map { number in pairs.map { $0[number] == nil } ?? false } ?? true
             // A position in an ordered inverse can be moved only if the source record has a field for the position.
@@ -137,7 +130,6 @@ extension RecordTransform {
             if let from = reference.orderFrom, let to = reference.order { moved.append((from, to)) }
         }
 
-        /// Adds a to-one relationship whose pairs are stored only at the other end.
         mutating func add(_ reference: BackReferencePlan) { placed.append((-1, .backReference(reference))) }
 
         func moves() -> RecordMoves {
@@ -145,7 +137,6 @@ extension RecordTransform {
                 moved.map { ($0.0, $0.1) }, from: entityPlan.source.layout, to: entityPlan.destination.layout)
         }
 
-        /// Returns the steps in order, including the moves of tail bytes.
         func steps(after moves: RecordMoves) -> [Step] {
             let all = placed + moves.tails.map { (position: $0.firstField, step: .tail($0)) }
             // Fields in the tail must be set in the layout's order.

@@ -19,12 +19,12 @@ final class RecordTransform {
     /// The one-to-one pairs that only the other end stores, by the number of the end that lacks
     /// them.
     private let pairs: [Int: OneSidedPairs]
-    /// The possible new entities for objects whose IDs are in attributes, by source entity number.
+    /// The possible new entities, by source entity number.
     private let successors: [[Successor]]
     private let destination: ManagedObjectModel
     /// Whether a source record can be copied with only its entity number replaced.
     private let isWhole: Bool
-    /// Whether each record stays unchanged, byte for byte.
+    /// Whether each record stays unchanged.
     let isIdentity: Bool
 
     private(set) var readCount = 0
@@ -36,17 +36,9 @@ final class RecordTransform {
 
     /// Compiles an entity plan.
     ///
-    /// - Parameters:
-    ///   - entityPlan: One of the plan's entity plans.
-    ///   - plan: The whole plan.
-    ///   - graph: The graph in which expressions and predicates find related objects; required if
-    ///     the entity plan has expressions or a predicate.
-    ///   - keySets: The key sets for ``MappingPlan/keySets``.
-    ///   - backReferences: The pairs for ``MappingPlan/backPairs``, or nil to omit them, as in a
-    ///     rehearsal.
-    ///   - pairs: The pairs that only the other ends of one-to-one relationships store, or nil if
-    ///     they were not searched for.
-    /// - Throws: Errors from compiling an expression or the predicate, naming the mapping.
+    /// Expressions and predicates require a graph. `keySets` correspond to ``MappingPlan/keySets``,
+    /// and `backReferences` to ``MappingPlan/backPairs``. Without `backReferences`, relationships
+    /// that need them stay empty. `pairs` is nil if one-sided pairs were not searched for.
     init(
         _ entityPlan: MappingPlan.EntityPlan, in plan: MappingPlan, over graph: (any ObjectGraph)?,
         keySets: [KeySet] = [],
@@ -72,8 +64,7 @@ final class RecordTransform {
         prototype = try RecordBatch.prototype(draft.constants, of: layout, model: plan.destination)
     }
 
-    /// Returns a matcher for the objects that an entity plan reads, or nil if it reads all objects
-    /// of its source entity.
+    /// Returns a matcher for an entity plan's filter, or nil without a filter.
     static func matcher(
         _ entityPlan: MappingPlan.EntityPlan, plan: MappingPlan, over graph: (any ObjectGraph)?
     ) throws(StoreError) -> RecordMatcher? {
@@ -89,9 +80,6 @@ final class RecordTransform {
     // MARK: One record
 
     /// Appends the new object for a source record, if the mapping selects the record.
-    ///
-    /// - Throws: `migrationFailed`, naming the object and the property; errors from evaluating an
-    ///   expression or the predicate.
     func append(_ record: RecordReader, to batch: inout RecordBatch) throws(StoreError) {
         readCount += 1
         if let matcher, try !matcher.matches(record) { return }
@@ -99,11 +87,7 @@ final class RecordTransform {
         try append(record, key: record.key, to: &batch)
     }
 
-    /// Appends the new object for a source record, with `key` as its key.
-    ///
-    /// The mapping must select the record.
-    ///
-    /// - Throws: The errors of ``append(_:to:)``.
+    /// Appends the new object, with the given key, for a record that the mapping selects.
     func append(_ record: RecordReader, key: Int64, to batch: inout RecordBatch) throws(StoreError) {
         if isWhole, key == record.key { return batch.append(record, as: layout) }
         batch.beginRecord(layout, key: key, version: record.version, startingWith: prototype)
@@ -178,8 +162,8 @@ final class RecordTransform {
         }
     }
 
-    /// Returns the entity number of the new object that a source object becomes, or nil if the
-    /// source object becomes no object or several objects.
+    /// Returns the new entity number of a source object; nil if it becomes no object or several
+    /// objects.
     private func successor(_ entity: Int, key: Int64) -> Int? {
         guard successors.indices.contains(entity) else { return nil }
         var found: Int?
@@ -241,8 +225,6 @@ final class RecordTransform {
 }
 
 extension StoreError {
-    /// Creates the error for an object without a value for a property that is mandatory in the new
-    /// model.
     static func missingValue(_ entity: EntityName, property: String, object: ObjectID) -> StoreError {
         StoreError(
             .migrationFailed,
@@ -250,15 +232,13 @@ extension StoreError {
         )
     }
 
-    /// Creates the error for a mandatory relationship that refers to a dropped object.
     static func lostDestination(_ entity: EntityName, property: String, object: ObjectID) -> StoreError {
         StoreError(
             .migrationFailed,
-            "'\(entity).\(property)' is mandatory in the new model, and the object that \(object) refers to is left out; make it optional, or migrate that object too."
+            "'\(entity).\(property)' is mandatory in the new model, and the object that \(object) refers to is left out; make the relationship optional, or migrate that object too."
         )
     }
 
-    /// Returns the same error, naming the mapping and the property or predicate.
     func naming(_ mapping: EntityMapping, property: String?) -> StoreError {
         let place = property.map { "'\($0)'" } ?? "the predicate"
         return located(in: "Mapping '\(mapping.name)', \(place)")

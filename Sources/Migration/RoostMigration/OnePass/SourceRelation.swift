@@ -1,10 +1,9 @@
 internal import RoostCore
 
-/// The pairs of source objects in a relationship, as seen from one end, regardless of how the store
-/// stores them.
+/// The pairs of source objects in a relationship, as seen from one end.
 ///
-/// Equal values describe the same pairs. Therefore, the value for a relationship equals the flipped
-/// value for its inverse.
+/// Equal values describe the same pairs. So the value for a relationship equals the flipped value
+/// for its inverse.
 struct SourceRelation: Hashable {
     enum Storage: Hashable {
         /// In the links of the relationship with this number.
@@ -14,7 +13,7 @@ struct SourceRelation: Hashable {
     }
 
     let storage: Storage
-    /// Whether the objects at this end are the targets of the links, or the targets of the field.
+    /// Whether the objects at this end are the targets of the links or of the field.
     let isFlipped: Bool
 
     init(_ relationship: ManagedObjectModel.Relationship, model: ManagedObjectModel) {
@@ -52,7 +51,6 @@ struct SourceRelation: Hashable {
         }
     }
 
-    /// Returns the relationship that stores the pairs.
     func relationship(_ model: ManagedObjectModel) -> ManagedObjectModel.Relationship {
         switch storage {
         case .links(let number), .field(let number): model.relationships[number]

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A migration by one mapping model: its checks, the writing and the report.
+/// A migration by one mapping model.
 struct StoreMigration: Sendable {
     let source: ConversionEndpoint
     let destination: ConversionEndpoint
@@ -25,7 +25,6 @@ struct StoreMigration: Sendable {
         self.registry = registry
     }
 
-    /// The conversion that opens the source and creates the destination.
     var conversion: StoreConversion {
         var conversion = StoreConversion(
             from: source, to: destination, options: options.conversion, registry: registry)
@@ -33,9 +32,6 @@ struct StoreMigration: Sendable {
         return conversion
     }
 
-    /// Runs the migration.
-    ///
-    /// See ``MigrationManager/migrate(from:to:model:options:)``.
     func run() throws(StoreError) -> MigrationReport {
         if let refusal = try conversion.refusalsBeforeOpening().first { throw refusal }
         return try conversion.withSource(isReadOnce: true) { (store) throws(StoreError) in
@@ -60,7 +56,7 @@ struct StoreMigration: Sendable {
         }
     }
 
-    /// Returns the given mapping model, after validation, or an inferred mapping model.
+    /// Returns the given mapping model after validation, or an inferred one.
     func mapping(from sourceModel: ManagedObjectModel) throws(StoreError) -> MappingModel {
         guard let mapping = options.mapping else {
             // Models with equal version hashes need no permission for inference.
@@ -88,7 +84,6 @@ struct StoreMigration: Sendable {
         try plan.oneSidedPairs(snapshot, options: options.conversion, directories: store.spillDirectories)
     }
 
-    /// Throws `lossRefused` if data would be lost without permission.
     private func requireAllowed(_ losses: [MigrationLoss]) throws(StoreError) {
         guard losses.isEmpty || options.allowsLoss || options.acceptedLosses.contains(losses) else {
             throw .lossRefused(losses, of: source.location)
@@ -137,9 +132,6 @@ struct StoreMigration: Sendable {
 
     // MARK: Planning
 
-    /// Plans the migration.
-    ///
-    /// See ``MigrationManager/planMigration(from:to:model:options:)``.
     func plan() throws(StoreError) -> MigrationPlan {
         var refusals = try conversion.refusalsBeforeOpening()
         return try conversion.withSource(isReadOnce: false) { (store) throws(StoreError) in
@@ -173,7 +165,7 @@ struct StoreMigration: Sendable {
         }
     }
 
-    /// Returns whether an error is about the models or the mapping, instead of the source.
+    /// Returns whether an error is about the models or the mapping.
     static func isAboutModels(_ error: StoreError) -> Bool {
         let codes: [StoreError.Code] = [
             .mappingNotInferable, .invalidMappingModel, .unknownModelVersion, .newerModelVersion, .unknownEntity,
@@ -201,7 +193,7 @@ struct StoreMigration: Sendable {
                     name: mapping.name, type: mapping.type.rawValue, source: mapping.sourceEntity?.text,
                     destination: mapping.destinationEntity?.text, objects: count, steps: mapped.steps(of: index)))
         }
-        for obstacle in mapped.obstacles { plan.warnings.append("It takes three passes: \(obstacle).") }
+        for obstacle in mapped.obstacles { plan.warnings.append("The migration takes three passes: \(obstacle).") }
         let pairs = try pairs(mapped, store: store, snapshot: snapshot)
         if mapped.obstacles.isEmpty {
             plan.objects = plan.objectsRead
@@ -230,8 +222,6 @@ struct StoreMigration: Sendable {
     }
 
     /// Returns the errors that are known in advance for a migration in three passes.
-    ///
-    /// Does not create policies.
     private func refusalsOfThreePasses(
         _ mapped: MappingPlan, store: any PersistentStore, snapshot: any StoreSnapshot
     ) throws(StoreError) -> [StoreError] {
@@ -246,8 +236,7 @@ struct StoreMigration: Sendable {
         return counted.isEmpty ? try rehearse(attributes, pairs: [:], store: store, snapshot: snapshot) : counted
     }
 
-    /// Returns the errors that existing objects would cause in the migration, except errors that
-    /// counting reveals.
+    /// Returns the errors that only a rehearsal on the source's objects reveals.
     private func rehearse(
         _ plan: MappingPlan, pairs: [Int: OneSidedPairs], store: any PersistentStore, snapshot: any StoreSnapshot
     ) throws(StoreError) -> [StoreError] {
@@ -300,22 +289,17 @@ extension MigrationReport.Mapping {
 }
 
 extension MigrationReport {
-    /// Returns warnings about references to objects that were left out.
     static func warnings(of dangling: [RelationshipCount]) -> [String] {
         dangling.map { "\($0.count) references by '\($0.relationship)' are to damaged objects that were left out." }
     }
 
-    /// Returns messages about IDs in attributes that became null, for the objects of one source
-    /// entity.
-    ///
-    /// `lostIDs` contains the number of these IDs by destination attribute.
+    /// Returns messages about IDs that became null, one for each attribute.
     static func losses(_ entity: EntityName, lostIDs: [String: Int]) -> [String] {
         lostIDs.sorted { $0.key < $1.key }.map { name, count in
-            "\(entity): IDs that became null in '\(name)': \(count); their objects became no object in the destination, or several objects."
+            "\(entity): IDs that became null in '\(name)': \(count); the destination has no object, or several objects, for each of these IDs."
         }
     }
 
-    /// Creates the report of a migration from the conversion report of its destination.
     init(
         _ copied: ConversionReport, path: MigrationPath, mappings: [Mapping], sourceDigest: StoreDigest?,
         remarks: [MappingRemark], losses: [String]

@@ -6,7 +6,7 @@ internal import RoostCore
 /// buffer. A full buffer becomes a level. The last two levels are merged when the last level is at
 /// least half as large as the previous one. Spilling moves everything to a file, as a segment. Four
 /// segments of equal merge depth are merged into one. So *n* associations cost O(*n* log *n*)
-/// writes in total, and a lookup searches O(log *n*) segments.
+/// writes, and a lookup searches O(log *n*) segments.
 struct AssociationIndex {
     /// The number of runs at which the buffer becomes a level.
     private static let bufferCount = 512
@@ -19,7 +19,6 @@ struct AssociationIndex {
     /// The segments, deepest first.
     private var segments: [(depth: Int, runs: SpilledRuns)] = []
 
-    /// The number of runs in memory.
     var runCount: Int { ascending.count + buffer.count + levels.reduce(0) { $0 + $1.count } }
 
     /// Adds an association, and returns the change in the number of runs in memory.
@@ -77,9 +76,7 @@ struct AssociationIndex {
         }
     }
 
-    /// Returns all current runs in order.
-    ///
-    /// Later additions are not included.
+    /// Returns all current runs in order, without later additions.
     func all() throws(StoreError) -> RunMerge {
         try RunMerge(
             segments.map { .segment($0.runs, page: 0, rest: []) }
@@ -100,7 +97,6 @@ final class SpilledRuns {
     private let file: SpillPages
     private let runCount: Int
     private let pageNumbers: [Int]
-    /// The maximum key of each page, for finding the first page with a key.
     private let lastKeys: [Int64]
     private var cached: (page: Int, runs: [AssociationRun])?
 
@@ -150,7 +146,6 @@ final class SpilledRuns {
         return runs
     }
 
-    /// Appends the objects that are associated with the object with the given key.
     func append(othersOf key: Int64, to found: inout [AssociationTable.Object]) throws(StoreError) {
         var number = lastKeys.firstPosition { $0 >= key }
         while number < pageCount {

@@ -1,8 +1,6 @@
 internal import RoostCore
 
 /// A run of objects with consecutive keys whose associated objects also have consecutive keys.
-///
-/// A lookup finds `otherKey` and `otherEntity` by `key` and `entity`.
 struct AssociationRun: Hashable {
     /// The key of the first object.
     var key: Int64
@@ -15,10 +13,9 @@ struct AssociationRun: Hashable {
     /// The entity number of the associated objects.
     var otherEntity: UInt16
 
-    /// The key of the last object.
     var end: Int64 { key + (Int64(count) - 1) }
 
-    /// Returns whether `next` continues this run, so that both form one run.
+    /// Returns whether `next` can be joined to this run.
     func isContinued(by next: AssociationRun) -> Bool {
         next.key &- key == Int64(count) && next.otherKey &- otherKey == Int64(count) && next.entity == entity
             && next.otherEntity == otherEntity && count <= UInt32.max - next.count
@@ -38,14 +35,12 @@ struct AssociationRun: Hashable {
         return part
     }
 
-    /// Returns the object that is associated with the object with the given key of the run.
     func other(of key: Int64) -> AssociationTable.Object {
         AssociationTable.Object(entity: Int(otherEntity), key: otherKey + (key - self.key))
     }
 }
 
-/// Runs in ascending order that overlap in at most one key: each run starts at or after the end of
-/// the previous run.
+/// Runs in ascending order: each run starts at or after the end of the previous run.
 ///
 /// So all runs with a given key are adjacent, and a binary search finds them.
 struct SortedRuns {
@@ -66,9 +61,7 @@ struct SortedRuns {
         }
     }
 
-    /// Inserts a single association in order.
-    ///
-    /// Shifts all later runs.
+    /// Inserts a single association in order, shifting all later runs.
     mutating func insert(_ single: AssociationRun) {
         let position = runs.firstPosition { $0.key > single.key }
         if position > 0 {
@@ -87,7 +80,6 @@ struct SortedRuns {
         runs.insert(single, at: position)
     }
 
-    /// Appends the objects that are associated with an object.
     func append(othersOf key: Int64, to found: inout [AssociationTable.Object]) {
         var position = runs.firstPosition { $0.end >= key }
         while position < runs.count, runs[position].key <= key {
@@ -113,7 +105,7 @@ struct RunMerge {
     /// No later run starts before the end of the returned run.
     mutating func next() throws(StoreError) -> AssociationRun? {
         var least = -1
-        // The lowest first key of the other runs. The returned run is cut after this key.
+        // The lowest first key of the other runs, after which the returned run is cut.
         var limit = Int64.max
         for (index, head) in heads.enumerated() {
             guard let head else { continue }
@@ -167,8 +159,7 @@ enum RunSource {
 extension Array {
     /// Returns the position of the first element that matches a condition, or the count.
     ///
-    /// The condition must be false for all elements before the position and true for all elements
-    /// after it.
+    /// The condition must be false for all elements before the position, and true after it.
     func firstPosition(where condition: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

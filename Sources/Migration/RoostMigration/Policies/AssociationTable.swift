@@ -1,12 +1,11 @@
 internal import RoostCore
 
-/// The associations between source objects and their destination objects, by entity mapping, with
-/// lookup in both directions at any time.
+/// The associations between source and destination objects, by entity mapping, with lookup in both
+/// directions.
 ///
 /// Associations are many-to-many. A run of consecutive keys takes the space of one association.
-/// Associations that exceed the memory limit go to an unnamed temporary file.
+/// Associations above the memory limit go to an unnamed temporary file.
 final class AssociationTable {
-    /// An object in an association.
     struct Object: Hashable {
         var entity: Int
         var key: Int64
@@ -48,12 +47,7 @@ final class AssociationTable {
 
     /// Creates an empty table.
     ///
-    /// - Parameters:
-    ///   - mappingCount: The number of entity mappings.
-    ///   - source: The model of the source.
-    ///   - destination: The model of the destination.
-    ///   - memoryByteCount: The memory limit, above which associations go to a file.
-    ///   - directories: The directories for the file, in order of preference.
+    /// `directories` are in order of preference.
     init(
         mappingCount: Int, from source: ManagedObjectModel, to destination: ManagedObjectModel,
         memoryByteCount: Int, directories: [String]
@@ -73,18 +67,14 @@ final class AssociationTable {
 
     func count(in mapping: Int) -> Int { mappings[mapping].count }
 
-    /// Returns whether it is certain that each object is in at most one association of a mapping.
     func isInjective(in mapping: Int) -> Bool { mappings[mapping].isInjective }
 
-    /// Returns whether it is certain that every association of a mapping is between a source object
-    /// and the object of `entity` with the same key.
+    /// Returns whether each source object of a mapping certainly becomes the object of `entity`
+    /// with the same key.
     func keepsKeys(in mapping: Int, for entity: Int) -> Bool {
         mappings[mapping].keepsKeys && mappings[mapping].last.map { $0.destination.entity == entity } ?? true
     }
 
-    /// Records an association.
-    ///
-    /// - Throws: `noSpace` and `ioFailure` of the file.
     func associate(_ source: Object, with destination: Object, in mapping: Int) throws(StoreError) {
         let forward = AssociationRun(
             key: source.key, otherKey: destination.key, count: 1, entity: UInt16(truncatingIfNeeded: source.entity),
@@ -112,7 +102,6 @@ final class AssociationTable {
         try mappings[mapping].byDestination.append(destination, roots: destinationRoots, to: &found)
     }
 
-    /// Returns the number of distinct destination objects of a mapping.
     func destinationCount(in mapping: Int) throws(StoreError) -> Int {
         if isInjective(in: mapping) { return count(in: mapping) }
         let all = try destinations(in: mapping)
@@ -121,16 +110,12 @@ final class AssociationTable {
         return count
     }
 
-    /// Returns all distinct destination objects of a mapping, ordered by hierarchy and key.
-    ///
-    /// Later associations are not included.
+    /// Returns the destination objects of a mapping, without later associations.
     func destinations(in mapping: Int) throws(StoreError) -> AssociatedObjects {
         try AssociatedObjects(mappings[mapping].byDestination.indexes)
     }
 
-    /// Returns all distinct source objects of a mapping, ordered by hierarchy and key.
-    ///
-    /// Later associations are not included.
+    /// Returns the source objects of a mapping, without later associations.
     func sources(in mapping: Int) throws(StoreError) -> AssociatedObjects {
         try AssociatedObjects(mappings[mapping].bySource.indexes)
     }
@@ -140,7 +125,7 @@ final class AssociationTable {
         let file: SpillPages
         if let known = self.file { file = known } else { file = try SpillPages(inOneOf: directories) }
         self.file = file
-        // The indexes that stay in memory together have at most half as many runs as the limit allows.
+        // The indexes that stay in memory have at most `runLimit / 2` runs together.
         let indexCount = mappings.reduce(0) { $0 + $1.bySource.indexes.count + $1.byDestination.indexes.count }
         let threshold = runLimit / max(1, 2 * indexCount)
         for mapping in mappings.indices {
@@ -163,7 +148,6 @@ final class AssociationTable {
 }
 
 extension AssociationTable.Mapping {
-    /// Counts an association and updates the other properties.
     fileprivate mutating func note(_ source: AssociationTable.Object, destination: AssociationTable.Object) {
         count += 1
         if let last, isInjective {

@@ -8,12 +8,10 @@ struct BufferedLinks {
 
     var isEmpty: Bool { count == 0 }
     var isFull: Bool { count >= LinkBatch.capacityCount }
-    /// The added links, in one batch for each owning relationship, by relationship number.
+    /// The added links, in one batch for each owning relationship.
     var added: [LinkBatch] { addedByOwner.sorted { $0.key < $1.key }.map(\.value) }
-    /// The removed links, in one batch for each owning relationship, by relationship number.
     var removed: [LinkBatch] { removedByOwner.sorted { $0.key < $1.key }.map(\.value) }
 
-    /// Adds a link to its owning relationship.
     mutating func add(_ link: Link, to owner: Int) {
         addedByOwner[owner, default: LinkBatch(relationship: owner)].links.append(link)
         count += 1
@@ -46,13 +44,11 @@ struct FreePlaces {
 
     func isTouched(_ end: End) -> Bool { touched[end] != nil }
 
-    /// The next free position of an end, or nil if unknown.
     subscript(end: End) -> Int64? { touched[end] ?? next[end] }
 
     /// Records that an unordered end was set.
     mutating func touch(_ end: End) { touched[end] = 0 }
 
-    /// Records that an end was set, with its next free position.
     mutating func note(_ place: Int64, at end: End) {
         touched[end] = place
         if next.count >= Self.limit { forget() }
@@ -64,6 +60,5 @@ struct FreePlaces {
         if !next.isEmpty { next.removeAll(keepingCapacity: true) }
     }
 
-    /// Records that everything was written.
     mutating func noteWritten() { touched.removeAll(keepingCapacity: true) }
 }

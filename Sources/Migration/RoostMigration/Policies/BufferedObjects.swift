@@ -25,11 +25,10 @@ final class BufferedObjects {
     /// full.
     private static let changedByteLimit = 1 << 20
 
-    /// The root of each entity's hierarchy, by entity number.
+    /// The root entities, by entity number.
     private let roots: [Int]
     /// The records as first read or created.
     private(set) var records: RecordBatch
-    /// The state of each record, by its position.
     private(set) var pending: [Pending] = []
     /// Changed objects with their current values, for requests that search memory.
     private(set) var settled: RecordBatch
@@ -48,16 +47,13 @@ final class BufferedObjects {
     }
 
     var isEmpty: Bool { pending.isEmpty }
-    /// Whether there are enough objects to write.
     var isFull: Bool { records.isFull || changedByteCount > Self.changedByteLimit }
     /// Whether the objects must be written before a callback reads or creates more objects.
     var isOverfull: Bool { records.byteCount + changedByteCount > 4 * RecordBatch.capacityBytes }
 
     // MARK: Adding
 
-    /// Adds a new object, for which `body` appends the record.
-    ///
-    /// Returns the object's position.
+    /// Adds a new object, for which `body` appends the record, and returns the object's position.
     func add(
         entity: Int, key: Int64, _ body: (inout RecordBatch) throws(StoreError) -> Void
     ) throws(StoreError) -> Int {
@@ -69,9 +65,7 @@ final class BufferedObjects {
         return pending.count - 1
     }
 
-    /// Adds a copy of a stored record.
-    ///
-    /// Returns the object's position.
+    /// Adds a copy of a stored record, and returns its position.
     func keep(_ found: RecordBatch, at index: Int) -> Int {
         records.append(found, at: index)
         pending.append(Pending(isNew: false))
@@ -82,7 +76,6 @@ final class BufferedObjects {
 
     // MARK: Finding
 
-    /// Returns the position of an object, or nil if it is not in memory.
     func position(entity: Int, key: Int64) -> Int? {
         if positions == nil {
             var positions: [Place: Int] = [:]
@@ -96,7 +89,6 @@ final class BufferedObjects {
 
     // MARK: Values
 
-    /// Returns the current value of a field, including changes.
     func value(_ field: RecordLayout.Field, at position: Int) throws(StoreError) -> Value {
         let changes = pending[position].changes
         if changes.isEmpty || field.kind != .composite {
@@ -126,7 +118,7 @@ final class BufferedObjects {
 
     /// Copies the changed objects of a hierarchy to ``settled``, with their current values.
     func settle(root: Int) throws(StoreError) {
-        // An object that changes again is added to `settled` again, so the size of `settled` is limited.
+        // An object is added again after each change, so the size must be limited.
         if settled.byteCount > 2 * RecordBatch.capacityBytes {
             settled.removeAll()
             for index in pending.indices { pending[index].settledPosition = nil }
@@ -140,7 +132,6 @@ final class BufferedObjects {
 
     // MARK: Writing
 
-    /// Appends an object with its current values to a batch.
     func append(_ index: Int, to batch: inout RecordBatch) throws(StoreError) {
         let changes = pending[index].changes
         guard !changes.isEmpty else { return batch.append(records, at: index) }
@@ -160,7 +151,6 @@ final class BufferedObjects {
         }
     }
 
-    /// Removes all objects after they were written.
     func removeAll() {
         records.removeAll()
         settled.removeAll()

@@ -11,10 +11,9 @@ extension DestinationContent {
             try write()
             return try stored(request)
         }
-        // The objects in memory are searched there, because writing them first would cost a commit for each request.
+        // Objects in memory are searched there, because a write would cost a commit for each request.
         let (matching, outdated) = try inMemory(request, root: root)
-        // The store may return outdated objects, which are removed from the result. Therefore, the limit is increased
-        // by the number of outdated objects.
+        // Outdated objects are removed from the store's result, so the limit is increased by their number.
         var wider = request
         let end = request.fetchLimit.map { $0.addingReportingOverflow(request.fetchOffset ?? 0) }
         wider.fetchLimit = end.flatMap { $0.overflow ? nil : $0.partialValue }
@@ -29,7 +28,6 @@ extension DestinationContent {
         return Array(request.fetchLimit.map { rest.prefix($0) } ?? rest)
     }
 
-    /// Returns the objects of the store that match a request.
     private func stored(_ request: FetchRequest) throws(StoreError) -> [DestinationObject] {
         let cursor = try output.snapshot().fetch(request)
         var list: [DestinationObject] = []
@@ -38,7 +36,7 @@ extension DestinationContent {
             for index in 0..<found.count {
                 var object = DestinationObject(
                     content: self, entityNumber: found.entityNumber(at: index), key: found.key(at: index))
-                // Requested objects are usually read next, so they are kept in memory, up to a limit.
+                // Requested objects are usually read next, so some are kept in memory.
                 if list.count < RecordBatch.capacityCount, !objects.records.isFull {
                     object.slot = knownPosition(of: object) ?? objects.keep(found, at: index)
                     object.generation = objects.generation
@@ -65,9 +63,8 @@ extension DestinationContent {
 
     /// Returns the effect of new and changed objects in memory on a request.
     ///
-    /// - Returns: The positions of the objects in memory that match the request; the keys of the
-    ///   changed objects, which are outdated in the store; and the number of outdated objects whose
-    ///   stored values match the request.
+    /// - Returns: The positions of matching objects in memory; the keys of changed objects, which
+    ///   are outdated in the store; and the number of outdated objects whose stored values match.
     private func inMemory(
         _ request: FetchRequest, root: Int
     ) throws(StoreError) -> (matching: [Int], outdated: (keys: Set<Int64>, matchingCount: Int)) {

@@ -32,7 +32,7 @@ extension DestinationContent {
         var batch = LinkBatch(relationship: relationship.number)
         let cursor = try snapshot.links(of: relationship.name, from: object.id)
         while try cursor.next(into: &batch) { links += batch.links }
-        // If the relationship's entity has subentities, the entity of a destination is known only from its record.
+        // With subentities, a destination's entity is known only from its record.
         guard model.entities[relationship.destination].hasSubentities else {
             return links.map {
                 (DestinationObject(content: self, entityNumber: relationship.destination, key: $0.target), $0)
@@ -52,7 +52,6 @@ extension DestinationContent {
 
     // MARK: Setting
 
-    /// Sets the destinations of a relationship to exactly the given objects.
     func setDestinations(
         _ destinations: [DestinationObject], of name: String, from object: DestinationObject, isToMany: Bool
     ) throws(StoreError) {
@@ -79,8 +78,9 @@ extension DestinationContent {
 
     /// A treatment of existing pairs when a relationship of an object is set.
     enum Manner {
-        /// Existing pairs of the object are removed. If the inverse is to-one, existing pairs of
-        /// the new destinations are removed too.
+        /// Existing pairs of the object are removed.
+        ///
+        /// If the inverse is to-one, existing pairs of the new destinations are removed too.
         case replacing
         /// Existing pairs remain, because the mapping of the inverse may have created them.
         ///
@@ -91,15 +91,10 @@ extension DestinationContent {
 
     /// Sets a relationship to valid, distinct destinations.
     ///
-    /// - Parameters:
-    ///   - relationship: The relationship.
-    ///   - object: The object.
-    ///   - destinations: The destinations.
-    ///   - manner: The treatment of existing pairs.
-    ///   - place: The position in the ordered inverse of a to-one relationship, or nil for the last
-    ///     position.
-    /// - Throws: `migrationFailed` if another pair excludes the new pair; errors from reading and
-    ///   writing.
+    /// `place` is the position in the ordered inverse of a to-one relationship, or nil for the last
+    /// position.
+    ///
+    /// - Throws: `migrationFailed` if another pair excludes the new pair.
     func set(
         _ relationship: Relationship, of object: DestinationObject, to destinations: [DestinationObject],
         manner: Manner = .replacing, place: Int64? = nil
@@ -125,8 +120,8 @@ extension DestinationContent {
     /// Returns whether to set a to-one relationship, or throws if another pair excludes the new
     /// pair.
     ///
-    /// Without a destination, returns whether a policy set the relationship. If no policy set it,
-    /// the other end may have set it, so the value is kept.
+    /// Without a destination, the relationship is cleared only if a policy set it. Otherwise, the
+    /// other end may have set it.
     private func hasRoom(
         _ relationship: Relationship, of object: DestinationObject, for destination: DestinationObject?
     ) throws(StoreError) -> Bool {
@@ -216,8 +211,7 @@ extension DestinationContent {
         let end = End(relationship: relationship.number, key: object.key)
         let known = places[end]
         if let wanted {
-            // For a stored object, the last position may be unknown. It is not looked up, because a wanted position
-            // does not depend on it.
+            // A stored object's unknown last position is not looked up, because `wanted` does not depend on it.
             guard known != nil || isOnlyInMemory(object) else { return wanted }
             places.note(max(known ?? 0, Self.next(wanted)), at: end)
             return wanted
@@ -247,14 +241,13 @@ extension DestinationContent {
         return last
     }
 
-    /// Returns the position after another position.
-    ///
-    /// At the maximum, the position stays the same, and keys determine the order.
+    /// Returns the next position; at the maximum, the same position, so that keys determine the
+    /// order.
     private static func next(_ place: Int64) -> Int64 { place == .max ? .max : place + 1 }
 
-    /// Returns the current destinations of a to-many relationship.
+    /// Returns the destinations of a to-many relationship.
     ///
-    /// A new object whose relationship was not set has no destinations.
+    /// A new object whose relationship was not set has none.
     private func current(
         _ relationship: Relationship, of object: DestinationObject
     ) throws(StoreError) -> [(object: DestinationObject, link: Link)] {
@@ -310,7 +303,7 @@ extension DestinationContent {
             }
             if wanted.contains(member.key) { known[member.key] = (link.order, link.inverseOrder) }
             guard !wanted.contains(member.key) || relationship.isOrdered else { continue }
-            // In an ordered relationship, wanted links are removed too, and then added again with new positions.
+            // In an ordered relationship, wanted links are removed and then added again with new positions.
             remove(isFlipped ? link.flipped : link, from: owner)
         }
         let end = End(relationship: relationship.number, key: object.key)

@@ -4,8 +4,7 @@ internal import RoostFiles
 /// The destination of a migration in three passes: written content, and content in memory.
 ///
 /// At first, objects go to a bulk loader on its own thread. The first read of written content
-/// finishes the load; all later content is committed. Content in memory is written when a batch is
-/// full, or when only the store can answer a request. Use an instance on one thread only.
+/// finishes the load; all later content is committed. Use an instance on one thread only.
 ///
 /// | part | job |
 /// |---|---|
@@ -27,19 +26,13 @@ final class DestinationContent {
     private var newKeys: NewKeys
     private(set) var written: WrittenContent
     var policies: PolicySettings
-    /// The relationship builder, which is notified when a policy reads or sets a relationship of an
-    /// object.
+    /// The builder to notify when a policy reads or sets a relationship of an object.
     var relationshipBuilder: RelationshipBuilder?
 
-    /// Creates the content of an empty store.
+    /// Creates the content of an empty store, into which `load` has already begun.
     ///
-    /// - Parameters:
-    ///   - store: The store.
-    ///   - load: The load into the store, already begun.
-    ///   - lastKeys: The highest key that an object may keep, by root entity.
-    ///   - failures: The receiver of errors that cannot be thrown.
-    ///   - directories: The directories for a temporary file.
-    /// - Throws: Errors about the default values in the model.
+    /// `lastKeys` contains the highest key that an object may keep, by root entity. `failures`
+    /// receives errors that cannot be thrown.
     init(
         _ store: any PersistentStore, load: DestinationLoad, lastKeys: [Int: Int64], failures: PolicyFailures,
         directories: [String]
@@ -71,7 +64,6 @@ final class DestinationContent {
         return object(entity, key: key, slot: slot)
     }
 
-    /// Creates an object with the defaults of its entity and a new key.
     func insert(_ entity: ManagedObjectModel.Entity) throws(StoreError) -> DestinationObject {
         try output.requireUnfinished()
         guard let blueprint = blueprints[entity.number] else {
@@ -88,7 +80,6 @@ final class DestinationContent {
         return object(entity.number, key: key, slot: slot)
     }
 
-    /// Returns a handle of an object in memory.
     func object(_ entity: Int, key: Int64, slot: Int) -> DestinationObject {
         DestinationObject(
             content: self, entityNumber: entity, key: key, slot: slot, generation: objects.generation)
@@ -116,7 +107,6 @@ final class DestinationContent {
         return objects.keep(found, at: 0)
     }
 
-    /// Returns the position of an object in memory, or nil.
     func knownPosition(of object: DestinationObject) -> Int? {
         objects.position(entity: object.entityNumber, key: object.key)
     }
@@ -171,7 +161,6 @@ final class DestinationContent {
 
     // MARK: Fields of relationships
 
-    /// Returns the destination in a to-one field.
     func reference(_ field: RecordLayout.Field, of object: DestinationObject) throws(StoreError) -> DestinationObject? {
         guard case .objectID(let id) = try objects.value(field, at: try position(of: object)),
             let number = model.entity(id.entity)?.number
@@ -205,7 +194,6 @@ final class DestinationContent {
 
     // MARK: Links
 
-    /// Adds a new link to its owning relationship.
     func add(_ link: Link, to owner: ManagedObjectModel.Relationship) {
         let link = owner.normalized(link)
         links.add(link, to: owner.number)
@@ -219,7 +207,6 @@ final class DestinationContent {
         written.remove(link, of: owner.number)
     }
 
-    /// Returns a batch for links, reusing an old batch if possible.
     func spareLinks(_ relationship: Int) -> LinkBatch {
         output.load?.spareLinks(relationship) ?? LinkBatch(relationship: relationship)
     }
@@ -270,8 +257,7 @@ final class DestinationContent {
         for (index, object) in objects.pending.enumerated() {
             if object.isNew {
                 try objects.append(index, to: &changes.inserts)
-                // A commit assigns versions itself. Every inserted object gets version 1, so the
-                // source's versions cannot be kept.
+                // A commit cannot keep the source's versions; inserted objects get version 1.
                 changes.inserts.setVersionOfLast(1)
             } else if !object.changes.isEmpty {
                 try objects.append(index, to: &changes.updates)
@@ -297,16 +283,12 @@ final class DestinationContent {
 
     // MARK: Finishing
 
-    /// Writes all content and accepts no more changes.
-    ///
-    /// The store is then complete.
     func finish() throws(StoreError) {
         try open()
         try write()
         output.close()
     }
 
-    /// Returns the mandatory properties without a value in a record.
     func missing(in record: RecordReader) -> [RecordLayout.Field] {
         blueprints[record.entityNumber]?.missing(in: record) ?? []
     }

@@ -6,13 +6,7 @@ final class DestinationLoad {
     private let writer: WorkerThread<StoreTally?>
     private var isOver = false
 
-    /// Starts a load.
-    ///
-    /// - Parameters:
-    ///   - channel: The channel from which the writer receives batches.
-    ///   - begin: The first message.
-    ///   - writer: The thread that receives the messages.
-    /// - Throws: The error of the writer.
+    /// Starts a load by sending `begin`, the first message, to the writer.
     init(_ channel: BatchChannel, begin: BatchChannel.Message, writer: WorkerThread<StoreTally?>) throws(StoreError) {
         self.channel = channel
         self.writer = writer
@@ -24,9 +18,7 @@ final class DestinationLoad {
     func spareRecords(_ model: ManagedObjectModel) -> RecordBatch { channel.spareRecords(model) }
     func spareLinks(_ relationship: Int) -> LinkBatch { channel.spareLinks(relationship) }
 
-    /// Sends a message to the writer.
-    ///
-    /// Throws the writer's error if the writer has stopped.
+    /// Sends a message to the writer, or throws the writer's error if the writer has stopped.
     func send(_ message: BatchChannel.Message) throws(StoreError) {
         guard !isOver, channel.send(message) else {
             _ = try join()

@@ -1,9 +1,9 @@
 public import RoostCore
 
-/// An object of the destination of a migration.
+/// A lightweight handle of an object in the destination of a migration.
 ///
-/// A `DestinationObject` is a lightweight handle. Values can be read and set until the migration
-/// validates the objects. Values that are not yet written to the store can be read too.
+/// Values can be read and set until the migration validates the objects. Unwritten values can be
+/// read too.
 ///
 /// In a policy's ``EntityMigrationPolicy/createDestinationInstances(for:by:in:)``:
 ///
@@ -57,8 +57,8 @@ public struct DestinationObject: ObjectValues, Hashable {
 
     /// Returns the destinations of a relationship, by position if it is ordered, otherwise by key.
     ///
-    /// For a to-many relationship, this first writes the objects in memory to the destination, and
-    /// then reads the destination.
+    /// For a to-many relationship, this first writes the objects in memory, and then reads the
+    /// destination.
     ///
     /// - Throws: `unknownProperty`, and errors from reading the destination.
     public func objects(_ relationship: String) throws(StoreError) -> [DestinationObject] {

@@ -16,8 +16,7 @@ final class DestinationOutput {
     private var openSnapshot: (any StoreSnapshot)?
     /// Whether content was committed after the bulk load.
     ///
-    /// If so, the store's file must be flushed before it is published, because the commits were not
-    /// flushed.
+    /// If so, the store's file must be flushed before it is published.
     private(set) var hasCommitted = false
 
     init(_ store: any PersistentStore, load: DestinationLoad) {
@@ -31,7 +30,6 @@ final class DestinationOutput {
         return nil
     }
 
-    /// Whether written content can be read.
     var isOpen: Bool {
         if case .open = state { return true }
         return false
@@ -42,7 +40,8 @@ final class DestinationOutput {
         if case .closed = state {
             throw StoreError(
                 .closed,
-                "The objects of the destination were validated; make and change objects in an earlier callback.")
+                "Cannot change the destination: its objects are already validated. Create and change objects in an earlier callback."
+            )
         }
     }
 
@@ -53,9 +52,7 @@ final class DestinationOutput {
         state = .open
     }
 
-    /// Returns a snapshot of the store's current state.
-    ///
-    /// The snapshot is reused until the next commit.
+    /// Returns a snapshot of the store, reused until the next commit.
     func snapshot() throws(StoreError) -> any StoreSnapshot {
         if let openSnapshot { return openSnapshot }
         let snapshot = try store.snapshot()
@@ -69,7 +66,6 @@ final class DestinationOutput {
         _ = try store.commit(changes)
     }
 
-    /// Accepts no more changes.
     func close() {
         closeSnapshot()
         state = .closed

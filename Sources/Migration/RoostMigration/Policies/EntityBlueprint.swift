@@ -1,10 +1,8 @@
 internal import RoostCore
 
-/// The default values and the mandatory properties of one entity, for creating and checking its
-/// objects.
+/// The default values and the mandatory properties of one entity.
 struct EntityBlueprint {
     let properties: BatchProperties
-    /// The default values of a new object.
     private let values: [(field: RecordLayout.Field, value: Value)]
     /// The properties by name, cached because policies set them one at a time.
     private let settable: [String: BatchProperties.Property]
@@ -28,9 +26,6 @@ struct EntityBlueprint {
         self.values = layout.fields.compactMap { field in values[field.index].map { (field, $0) } }
     }
 
-    /// Returns the property with the given name.
-    ///
-    /// Throws the errors of ``BatchProperties/property(_:)``.
     func property(_ name: String) throws(StoreError) -> BatchProperties.Property {
         if let known = settable[name] { return known }
         return try properties.property(name)
@@ -47,7 +42,6 @@ struct EntityBlueprint {
         batch.endRecord()
     }
 
-    /// Throws if a value of the right type is outside the range of the field.
     func requireRange(of value: Value, field: RecordLayout.Field) throws(StoreError) {
         switch field.kind {
         case .integer16, .integer32, .float, .decimal:
@@ -59,13 +53,11 @@ struct EntityBlueprint {
         }
     }
 
-    /// Returns whether a mandatory property has no value.
     func isIncomplete(_ record: RecordReader) -> Bool {
         properties.mandatory.contains { record.isNull($0) }
             || properties.mandatoryElements.contains { !record.isNull($0.composite) && record.isNull($0.element) }
     }
 
-    /// Returns the mandatory properties without a value.
     func missing(in record: RecordReader) -> [RecordLayout.Field] {
         properties.mandatory.filter { record.isNull($0) }
             + properties.mandatoryElements.filter { !record.isNull($0.composite) && record.isNull($0.element) }

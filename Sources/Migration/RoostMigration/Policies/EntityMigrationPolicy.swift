@@ -28,9 +28,8 @@ public import RoostCore
 /// }
 /// ```
 ///
-/// An error in a callback ends the migration, as described for `migrate(from:to:model:options:)`. A
-/// `StoreError` is rethrown unchanged. Any other error becomes the underlying error of
-/// `migrationFailed`.
+/// An error in a callback ends the migration. A `StoreError` is rethrown unchanged. Any other error
+/// becomes the underlying error of `migrationFailed`.
 open class EntityMigrationPolicy {
     /// Creates a policy.
     public init() {}

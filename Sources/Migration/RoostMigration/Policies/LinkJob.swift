@@ -52,7 +52,6 @@ struct LinkJob {
         if !isFlipped { pairs[position(of: mapping, target: target)].sourceRule = rule }
     }
 
-    /// Returns the position of a pair, after adding the pair if necessary.
     private mutating func position(of source: PolicyMapping, target: PolicyMapping) -> Int {
         if let known = pairs.firstIndex(where: { $0.source === source && $0.target === target }) { return known }
         pairs.append(Pair(source: source, target: target))
@@ -64,11 +63,8 @@ struct LinkJob {
 
     /// Creates all links.
     ///
-    /// - Parameters:
-    ///   - session: The migration.
-    ///   - exceptions: The objects to which the rules do not apply.
-    ///   - isAlone: Whether no other job creates links of the relationship.
-    /// - Throws: Errors from reading the source and writing the destination; `cancelled`.
+    /// The rules do not apply to `exceptions`. `isAlone` is true if no other job creates links of
+    /// the relationship.
     func run(_ session: MigrationSession, exceptions: RelationshipExceptions, isAlone: Bool) throws {
         let isUntouched =
             !session.content.policies.relationships.contains(owner.number)
@@ -144,8 +140,7 @@ struct LinkJob {
     /// Translates each link of the source into links between the associated destination objects.
     private func translate(_ session: MigrationSession, exceptions: RelationshipExceptions) throws(StoreError) {
         let ends = isFlipped ? (origin.destination, origin.source) : (origin.source, origin.destination)
-        // The lookup uses only hierarchy and key, so the entities of the relationship's ends
-        // suffice.
+        // The lookup uses only hierarchy and key, so the entities of the relationship's ends suffice.
         var (sources, targets): ([AssociationTable.Object], [AssociationTable.Object]) = ([], [])
         try stream(session) { (batch) throws(StoreError) in
             var translated = session.content.spareLinks(owner.number)
@@ -209,7 +204,7 @@ struct LinkJob {
 
     /// Restores the source's order at ordered ends.
     ///
-    /// Links created from one end are appended at the other end, possibly in another order.
+    /// Links created from one end are appended at the other end.
     private func keepOrder(
         _ session: MigrationSession, exceptions: RelationshipExceptions
     ) throws(StoreError) {
@@ -254,8 +249,7 @@ struct LinkJob {
                 let rank = Dictionary(
                     wanted.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
                 let current = try session.content.destinations(of: relationship.name.name, from: object)
-                // Objects with a position in the source come first, in the source's order. The others follow in their
-                // current order.
+                // Objects with a position in the source come first. The others follow in their current order.
                 let ordered = current.enumerated().sorted { left, right in
                     let ranks = (rank[left.element.key] ?? .max, rank[right.element.key] ?? .max)
                     return ranks.0 != ranks.1 ? ranks.0 < ranks.1 : left.offset < right.offset

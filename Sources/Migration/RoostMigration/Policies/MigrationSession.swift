@@ -2,10 +2,9 @@ public import RoostCore
 
 /// A migration in three passes, as seen by its policies.
 ///
-/// A session gives access to source and destination, each with its own model. Use a session only in
-/// the callbacks of ``EntityMigrationPolicy`` and on their thread. After the migration, reading and
-/// inserting objects throws `closed`. Memory is bounded if policies do not retain objects or
-/// request long lists.
+/// Use a session only in the callbacks of ``EntityMigrationPolicy`` and on their thread. After the
+/// migration, reading and inserting objects throws `closed`. Memory is bounded if policies do not
+/// retain objects or request long lists.
 ///
 /// In a policy's ``EntityMigrationPolicy/createDestinationInstances(for:by:in:)``:
 ///
@@ -22,11 +21,10 @@ public final class MigrationSession {
     public var sourceModel: ManagedObjectModel { source.model }
     /// The model of the destination.
     public var destinationModel: ManagedObjectModel { content.model }
-    /// The mapping model of the migration.
     package let mappingModel: MappingModel
     /// Data that policies share.
     public var userInfo: [String: Any] = [:]
-    /// The entity mapping whose policy is being called, or nil between calls.
+    /// The entity mapping whose policy is called, or nil between calls.
     public var currentEntityMapping: EntityMapping? { current.map { plan.mappings[$0].declaration } }
     /// The completed fraction of the three passes, from 0 to 1.
     package internal(set) var progress: Double = 0
@@ -38,7 +36,7 @@ public final class MigrationSession {
     /// The error with which a policy cancelled the migration.
     private var policyCancellation: (any Error)?
     private let cancellation: ConversionCancellation?
-    /// The number of the mapping whose policy is being called.
+    /// The number of the mapping whose policy is called.
     var current: Int?
     /// The numbers of the relationships that policies set in the first pass, and of their inverses.
     var setInFirstPass: Set<Int> = []
@@ -60,8 +58,8 @@ public final class MigrationSession {
     /// Cancels the migration when the callback returns.
     ///
     /// `migrate` throws this error if it is a `StoreError`, otherwise `cancelled` with this error
-    /// as the underlying error. The source is unchanged. A new destination is removed. An open
-    /// destination store may keep a part of the new content.
+    /// as the underlying error. The source is unchanged. An open destination store may keep a part
+    /// of the new content.
     public func cancel(with error: any Error) { if policyCancellation == nil { policyCancellation = error } }
 
     /// Throws the error with which a policy or the caller cancelled the migration.
@@ -103,9 +101,9 @@ public final class MigrationSession {
     /// including all objects created so far.
     ///
     /// If a request has no order and its predicate uses only attributes, unwritten objects are
-    /// searched in memory. So finding or creating an object costs one lookup, which is fast if the
-    /// attribute is indexed. For other requests, unwritten objects are written first if they can
-    /// affect the result. The first call costs more, because it ends the bulk load.
+    /// searched in memory. So a search costs one lookup, which is fast if the attribute is indexed.
+    /// For other requests, unwritten objects are written first if they can affect the result. The
+    /// first call costs more, because it ends the bulk load.
     ///
     /// - Throws: The errors of ``StoreSnapshot/fetch(_:)`` and ``PersistentStore/commit(_:)``.
     public func destinationObjects(_ request: FetchRequest) throws(StoreError) -> [DestinationObject] {
@@ -223,7 +221,7 @@ public final class MigrationSession {
     private static func outside(_ function: String) -> StoreError {
         StoreError(
             .invalidRequest,
-            "\(function) was called outside its callback; call it in that callback of a policy, with the object that the callback got."
+            "Cannot call \(function) here. Create instances in createDestinationInstances and relationships in createRelationships, with the object that the callback got."
         )
     }
 }

@@ -1,18 +1,15 @@
 internal import RoostCore
 internal import RoostPredicates
 
-/// A validation of a finished destination against its model's requirements for each object.
+/// A validation of a finished destination's objects against the model.
 struct MigrationValidation {
     private let store: any PersistentStore
     private let suspects: Set<Int>
     private let session: MigrationSession
 
-    /// Creates a validation of a store.
+    /// Creates a validation of a completely written destination.
     ///
-    /// - Parameters:
-    ///   - store: The completely written destination.
-    ///   - suspects: The numbers of the entities whose objects may lack a mandatory value.
-    ///   - session: The migration.
+    /// `suspects` contains the numbers of entities with objects that may lack a mandatory value.
     init(_ store: any PersistentStore, suspects: Set<Int>, session: MigrationSession) {
         self.store = store
         self.suspects = suspects
@@ -35,7 +32,7 @@ struct MigrationValidation {
         }
     }
 
-    /// Checks that the IDs to which policies set a relationship identify existing objects.
+    /// Checks that IDs from policies identify existing objects.
     private func requireDestinations(
         _ relationship: ManagedObjectModel.Relationship, snapshot: any StoreSnapshot
     ) throws(StoreError) {
@@ -82,7 +79,7 @@ struct MigrationValidation {
                 for field in session.content.missing(in: record) where try isDemanded(field, of: record) {
                     throw StoreError(
                         .migrationFailed,
-                        "'\(entity.name).\(field.name)' is mandatory in the new model, and \(record.id) has no value for it; give it a default value, make it optional, or give it one in the mapping or its policy."
+                        "'\(entity.name).\(field.name)' is mandatory in the new model, and \(record.id) has no value for it; give it a default value, make it optional, or set it in the mapping or in a policy."
                     )
                 }
             }
@@ -91,9 +88,8 @@ struct MigrationValidation {
 
     /// Returns whether an object must have a value for a mandatory property.
     ///
-    /// The requirement is the same as for a migration in one pass. A relationship needs no value if
-    /// neither the mapping nor references of the source set it. A relationship that is mandatory
-    /// but empty in the source needs no value either.
+    /// A relationship needs no value if neither the mapping nor references of the source set it. A
+    /// relationship that is mandatory but empty in the source may stay empty.
     private func isDemanded(_ field: RecordLayout.Field, of record: RecordReader) throws(StoreError) -> Bool {
         let place = AssociationTable.Object(entity: record.entityNumber, key: record.key)
         if let number = field.relationship,
@@ -111,8 +107,8 @@ struct MigrationValidation {
         }
     }
 
-    /// Returns whether the migration caused an object's invalid number of destinations, instead of
-    /// copying it from the source.
+    /// Returns whether the migration, not the source, caused an object's wrong number of
+    /// destinations.
     private func isDemanded(
         _ relationship: ManagedObjectModel.Relationship, of place: AssociationTable.Object, count: Int
     ) throws(StoreError) -> Bool {
@@ -136,8 +132,7 @@ struct MigrationValidation {
     /// Returns whether a requirement applies to an object.
     ///
     /// A requirement always applies if no mapping, or a mapping with a policy, created the object.
-    /// Otherwise it applies if `body` returns true for any mapping and source object from which the
-    /// object was created.
+    /// Otherwise it applies if `body` returns true for one of the object's mappings and sources.
     private func isDemanded(
         of place: AssociationTable.Object,
         _ body: (PolicyMapping, AssociationTable.Object) throws(StoreError) -> Bool
@@ -158,8 +153,6 @@ struct MigrationValidation {
 }
 
 extension ManagedObjectModel.Relationship {
-    /// Returns whether the relationship has stricter limits on the number of destinations than a
-    /// source relationship.
     func isNarrower(than origin: Self) -> Bool {
         let (new, old) = (declaration, origin.declaration)
         return old.minCount < new.minCount || (old.isOptional && !new.isOptional)
@@ -171,7 +164,7 @@ extension StoreSnapshot {
     /// Checks that each object's number of destinations is within the model's limits.
     ///
     /// An optional relationship may be empty despite its minimum. Throws `migrationFailed` for the
-    /// first object outside the limits for which `isExcused` returns false.
+    /// first violation that `isExcused` does not accept.
     func requireCounts(
         of relationship: ManagedObjectModel.Relationship,
         excusing isExcused: ((entity: Int, key: Int64, count: Int)) throws(StoreError) -> Bool

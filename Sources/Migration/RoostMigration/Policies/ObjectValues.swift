@@ -4,7 +4,7 @@ public import RoostCore
 /// An object on either side of a migration, with its attributes by name.
 ///
 /// Reading an unknown property returns null, and makes the migration fail with `unknownProperty`
-/// when the callback returns. The error's message suggests the nearest name.
+/// when the callback returns.
 ///
 /// ```swift
 /// func label(of album: some ObjectValues) -> String {

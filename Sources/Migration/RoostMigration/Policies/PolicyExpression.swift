@@ -9,17 +9,17 @@ struct PolicyCall {
     let mapping: PolicyMapping
 }
 
-/// A value expression of a mapping, which may call the policy at any depth.
+/// A value expression of a mapping, possibly with calls of the policy.
 indirect enum PolicyExpression {
     case constant(Value)
     /// An uncompiled expression on the source object.
     case own(FetchRequest.Expression)
     case compiled(ExpressionEvaluator, isCollection: Bool)
     case destination
-    /// A function of the policy with its arguments.
+    /// A function of the policy.
     case function(String, [PolicyExpression])
-    /// An expression in which variables replace the parts that are evaluated first, such as
-    /// functions of the policy.
+    /// An expression in which variables replace parts that are evaluated first, such as policy
+    /// functions.
     case nested(FetchRequest.Expression, [(name: String, value: PolicyExpression)])
 
     /// Parses a value expression.
@@ -70,7 +70,6 @@ indirect enum PolicyExpression {
         }
     }
 
-    /// Returns the same expression, compiled if possible.
     func compiled(for entity: EntityName, source: MigrationSource) throws(StoreError) -> Self {
         switch self {
         case .own(let expression):
@@ -88,7 +87,6 @@ indirect enum PolicyExpression {
         }
     }
 
-    /// Returns the value for a source object.
     func value(_ call: PolicyCall, session: MigrationSession) throws -> Value {
         try values(call, session: session).first ?? .null
     }
@@ -106,14 +104,13 @@ indirect enum PolicyExpression {
             var given: [Value] = []
             for argument in arguments {
                 let values = try argument.values(call, session: session)
-                // A single expression without a value becomes the argument null. An empty collection becomes no
-                // argument.
+                // A single expression without a value passes null; an empty collection passes no argument.
                 given += values.isEmpty && !argument.isCollection ? [.null] : values
             }
             guard let policy = call.mapping.policy else {
                 throw StoreError(
                     .invalidMappingModel,
-                    "Mapping '\(call.mapping.declaration.name)', '\(call.property.name)': the mapping has no policy for the function '\(name)'; name one."
+                    "Mapping '\(call.mapping.declaration.name)', '\(call.property.name)': the mapping has no policy for the function '\(name)'; name a policy in the mapping."
                 )
             }
             return [
@@ -139,8 +136,8 @@ indirect enum PolicyExpression {
 }
 
 extension FetchRequest.Expression {
-    /// Returns the expression with `$source` as the evaluated object, and with the replacements
-    /// that `replacement` returns for its parts.
+    /// Returns the expression with `$source` as the evaluated object, and with parts replaced
+    /// by the results of `replacement`.
     ///
     /// A part that uses a variable bound by a SUBQUERY cannot be evaluated in advance, so
     /// `replacement` throws for it.
@@ -179,7 +176,6 @@ extension FetchRequest.Expression {
 }
 
 extension FetchRequest.Predicate {
-    /// Returns the predicate with replaced parts of its expressions.
     fileprivate func replacing(
         _ replacement: (FetchRequest.Expression) throws(StoreError) -> FetchRequest.Expression?
     ) throws(StoreError) -> Self {

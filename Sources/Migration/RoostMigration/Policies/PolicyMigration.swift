@@ -5,9 +5,9 @@ internal import RoostFiles
 /// The content that a migration in three passes creates from a store.
 struct PolicyContent: StoreContents {
     struct Outcome: Sendable {
-        /// The numbers of objects that each entity mapping read and created.
+        /// The numbers of objects read and created, by entity mapping.
         var counts: [(read: Int, made: Int)] = []
-        /// Messages with the numbers of objects that policies dropped and of IDs that became null.
+        /// Messages about objects that policies dropped and about IDs that became null.
         var losses: [String] = []
     }
 
@@ -26,9 +26,9 @@ struct PolicyContent: StoreContents {
         try StoreContent(source, options: options.conversion).notices()
     }
 
-    /// Runs the three passes, then computes derived attributes.
+    /// Runs the three passes on a thread of their own, then computes derived attributes.
     ///
-    /// The passes have a thread of their own. Policies are created and called on that thread.
+    /// Policies are created and called on that thread.
     func fill(
         _ store: any PersistentStore, by destinationWriter: DestinationWriter, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {
@@ -51,7 +51,7 @@ struct PolicyContent: StoreContents {
 final class PolicyMigration {
     /// The maximum number of batches in transit to the writing thread.
     private static let channelCapacity = 4
-    /// The number of objects that are read and processed together after the first pass.
+    /// The number of objects that are processed together after the first pass.
     private static let chunkCount = 256
 
     private let contents: PolicyContent
@@ -149,11 +149,8 @@ final class PolicyMigration {
 
     /// Throws `corrupted` if the source does not match the tally of its last commit.
     ///
-    /// Does nothing if the source accepts changes by other programs or has no tally.
-    ///
-    /// First reads the content that the passes did not read completely, such as filtered entities,
-    /// entities without a mapping, and links without a rule. If damaged objects were skipped,
-    /// differences become warnings instead.
+    /// First reads content that the passes did not read completely, such as filtered entities. If
+    /// damaged objects were skipped, differences become warnings instead.
     private func requireRecordedContent() throws(StoreError) {
         guard !contents.source.takesChanges, let recorded = try source.snapshot.recordedTally() else { return }
         try source.found.countRest(of: source.snapshot, options: contents.options.conversion, noting: &skipped)
@@ -163,8 +160,7 @@ final class PolicyMigration {
 
     /// Returns messages about the objects that policies dropped.
     ///
-    /// Dropping an object is the program's decision, so it is reported and does not end the
-    /// migration.
+    /// Such a loss is intended, so it does not end the migration.
     private func leftOutByPolicies() throws(StoreError) -> [String] {
         var losses: [String] = []
         for mapping in plan.mappings where mapping.policy != nil && mapping.takesObjects {
@@ -186,10 +182,9 @@ final class PolicyMigration {
 
     // MARK: Policies
 
-    /// Runs work for a mapping.
+    /// Runs work for a mapping, then checks for stored failures and cancellation.
     ///
-    /// Rethrows a `StoreError`, and wraps any other error of the policy in `migrationFailed`. After
-    /// the work, throws the error that ``PolicyFailures`` stores, or the error of a cancellation.
+    /// Errors other than `StoreError` become `migrationFailed`.
     private func call(_ mapping: PolicyMapping, _ body: () throws -> Void) throws(StoreError) {
         session.current = mapping.number
         defer { session.current = nil }
@@ -266,9 +261,7 @@ final class PolicyMigration {
         }
     }
 
-    /// Reports progress if this thread writes the output.
-    ///
-    /// While the writing thread runs, that thread reports progress.
+    /// Reports progress, unless the writing thread still does so.
     private func report(_ current: String) {
         guard content.output.isOpen else { return }
         memory.sample()
@@ -279,9 +272,9 @@ final class PolicyMigration {
 
     // MARK: IDs in attributes
 
-    /// Replaces object IDs in attributes with the IDs of the new objects, which are now known.
+    /// Replaces object IDs in attributes with the IDs of the new objects.
     ///
-    /// An ID becomes null unless exactly one new object was created from the object with that ID.
+    /// An ID becomes null unless exactly one new object was created from its object.
     private func translateIDs() throws(StoreError) {
         guard plan.mappings.contains(where: { !$0.objectIDs.isEmpty }), try !everyKeyIsKept() else { return }
         for mapping in plan.mappings where !mapping.objectIDs.isEmpty {
@@ -310,7 +303,7 @@ final class PolicyMigration {
             guard let (entity, key) = source.batch.records.withRecord(at: source.index, { $0.reference(from) }),
                 plan.assumedEntities.indices.contains(entity), let assumed = plan.assumedEntities[entity]
             else { continue }
-            // If the value is not the ID that the first pass wrote, a policy set the value, so it remains.
+            // A value other than this ID was set by a policy, and remains.
             let written = Value.objectID(ObjectID(plan.destination.entities[assumed].name, key: key))
             guard try content.value(to.name, of: object) == written else { continue }
             var found: [AssociationTable.Object] = []

@@ -1,7 +1,6 @@
 internal import RoostCore
 
-/// A mapping model, resolved with the source and destination models for a migration in three
-/// passes.
+/// A mapping model, resolved for a migration in three passes.
 final class PolicyPlan {
     let declaration: MappingModel
     let source: ManagedObjectModel
@@ -11,23 +10,17 @@ final class PolicyPlan {
     /// The relationships that a rule sets in the first pass, with their inverses.
     private var madeAtOnce: Set<Int> = []
     private let numbers: [String: Int]
-    /// The destination entity in the IDs that the first pass writes, by source entity number.
+    /// The destination entity of IDs that the first pass writes, by source entity number.
     ///
-    /// The first pass writes IDs as if every object kept its key. The element is nil if no mapping
-    /// creates objects from the source entity's objects.
+    /// These IDs assume that every object keeps its key. An element is nil if no mapping creates
+    /// objects from the source entity.
     private(set) var assumedEntities: [Int?] = []
 
-    /// Resolves a mapping model and creates its policies.
+    /// Resolves a mapping model, and creates its policies if `makesPolicies` is true.
     ///
-    /// - Parameters:
-    ///   - declaration: The mapping model.
-    ///   - source: The model of the source.
-    ///   - destination: The new model.
-    ///   - policies: The functions that create policies, by name.
-    ///   - makesPolicies: Whether to create policies, or only look them up.
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidMappingModel` for an unregistered
-    ///   policy, an expression of a relationship that cannot give objects, or entity mappings with
-    ///   the same name; `invalidValue` if a mapped value does not fit its attribute.
+    ///   policy, a relationship's expression that cannot give objects, or two entity mappings with
+    ///   one name; `invalidValue` if a mapped value does not fit its attribute.
     init(
         _ declaration: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel,
         policies: [String: @Sendable () -> EntityMigrationPolicy], makesPolicies: Bool = true
@@ -40,7 +33,7 @@ final class PolicyPlan {
             guard numbers.updateValue(number, forKey: mapping.name) == nil else {
                 throw StoreError(
                     .invalidMappingModel,
-                    "Two entity mappings have the name '\(mapping.name)'; give each one of its own.")
+                    "Two entity mappings have the name '\(mapping.name)'; rename one of them.")
             }
         }
         self.numbers = numbers
@@ -55,8 +48,8 @@ final class PolicyPlan {
         assumedEntities = attributes.entityPlansBySource.map { $0.first?.destination.number }
         for mapping in mappings { try mapping.resolve(self, attributes: attributes) }
         for mapping in mappings { mapping.resolveWays(self) }
-        // All rules for the links of one relationship work object by object if one of them does. They then
-        // run in the order of the mappings, so the last rule takes precedence.
+        // If one rule for a relationship's links works object by object, all of them do. They run in the order of the
+        // mappings, so the last takes precedence.
         let madeEach = Set(mappings.flatMap(\.rules).filter { $0.way == .each }.compactMap(\.linkOwner))
         for mapping in mappings { mapping.makeEach(of: madeEach) }
         for rule in mappings.flatMap(\.rules) where rule.way == .field {
@@ -67,10 +60,9 @@ final class PolicyPlan {
 
     /// Returns how a rule that is applied object by object treats existing pairs of objects.
     ///
-    /// Both ends of a relationship may create pairs. Pairs from the other end therefore remain if
-    /// the relationship is its own inverse or has a to-one inverse. However, all pairs are replaced
-    /// if a rule already set the relationship in the first pass, because that rule assumed that
-    /// every object kept its key.
+    /// Both ends may create pairs. Pairs from the other end therefore remain if the relationship is
+    /// its own inverse or has a to-one inverse. Pairs from the first pass are replaced, because
+    /// they assume that every object kept its key.
     func manner(of rule: RelationshipRule) -> DestinationContent.Manner {
         guard rule.way == .each, let inverse = rule.relationship.inverse else { return .replacing }
         if destination.relationships[inverse].isToMany { return rule.relationship.isReflexive ? .adding : .replacing }
@@ -91,21 +83,18 @@ final class PolicyPlan {
         return isMade ? make() : nil
     }
 
-    /// Returns the mapping with the given name.
-    ///
-    /// Throws `invalidRequest` for an unknown name. The message suggests the nearest name.
+    /// Returns the mapping with the given name, or throws `invalidRequest`.
     func requireMapping(_ name: String) throws(StoreError) -> PolicyMapping {
         guard let number = numbers[name] else {
             let hint = nearestName(to: name, among: mappings.map(\.declaration.name)).map { "did you mean '\($0)'?" }
             throw StoreError(
                 .invalidRequest,
-                "The mapping model has no entity mapping '\(name)'; \(hint ?? "look at its entity mappings.")")
+                "The mapping model has no entity mapping '\(name)'; \(hint ?? "use the name of an entity mapping.")")
         }
         return mappings[number]
     }
 
-    /// Returns the mappings from a source entity or its subentities to a destination entity or its
-    /// subentities.
+    /// Returns the mappings between two entities, including their subentities.
     func mappings(from source: Int, to destination: Int) -> [PolicyMapping] {
         mappings.filter { mapping in
             guard let from = mapping.source, let to = mapping.destination else { return false }
@@ -117,9 +106,8 @@ final class PolicyPlan {
     /// Returns whether a one-to-one relationship of a mapping's objects gets its values through its
     /// inverse.
     ///
-    /// For this, at least one mapping must set the inverse from a to-one relationship of the
-    /// source. That source relationship must be able to refer to source objects of `mapping`, and
-    /// must not have a to-one inverse.
+    /// Some mapping then sets the inverse from a to-one source relationship without a to-one
+    /// inverse.
     func isGivenByReferences(_ number: Int, of mapping: PolicyMapping) -> Bool {
         guard let inverse = destination.relationships[number].inverse, inverse != number,
             destination.relationships[number].storage == .field, destination.relationships[inverse].storage == .field,
@@ -171,8 +159,7 @@ final class PolicyMapping {
     let policy: EntityMigrationPolicy?
     /// Whether a new object gets the key of its source object if that key is free.
     var keepsKeys = false
-    /// The numbers of the other mappings from the same source entity to the same destination
-    /// hierarchy.
+    /// The numbers of the other mappings from this source entity to this destination hierarchy.
     var siblings: [Int] = []
     private(set) var rules: [RelationshipRule] = []
     private var attributes: StandardAttributes?
@@ -199,9 +186,7 @@ final class PolicyMapping {
         self.destination = entities.1
     }
 
-    /// The attributes that contain object IDs, with their source attributes.
     var objectIDs: [(to: RecordLayout.Field, from: RecordLayout.Field)] { attributes?.objectIDs ?? [] }
-    /// The number of IDs that became null, by attribute.
     var lostIDs: [String: Int] { lostLater.merging(attributes?.lostIDs ?? [:], uniquingKeysWith: +) }
 
     /// Whether the mapping migrates the objects of a source entity.
@@ -231,11 +216,8 @@ final class PolicyMapping {
 
     func rule(of relationship: Int) -> RelationshipRule? { rules.first { $0.relationship.number == relationship } }
 
-    /// Returns whether an object that the standard behavior creates must have a value for an
-    /// attribute.
     func demands(_ field: RecordLayout.Field) -> Bool { attributes?.demands(field) ?? true }
 
-    /// Prepares the attributes after the source was opened.
     func prepare(_ source: MigrationSource) throws(StoreError) {
         try attributes?.prepare(source, rules: rules)
     }
@@ -263,10 +245,7 @@ final class PolicyMapping {
         return made
     }
 
-    /// Returns the source object's key for a new object.
-    ///
-    /// Returns a new key if the mapping does not keep keys, or if another object already has the
-    /// source object's key.
+    /// Returns the source object's key if it may be kept and is free, otherwise a new key.
     private func key(for object: SourceObject, root: Int, session: MigrationSession) throws(StoreError) -> Int64 {
         guard keepsKeys else { return try session.content.newKey(root: root) }
         var others: [AssociationTable.Object] = []

@@ -9,7 +9,7 @@ struct PolicySettings {
     private let fields: AssociationTable
     /// The numbers of the relationships that policies have set by ID.
     ///
-    /// The IDs may belong to missing objects, so validation checks them.
+    /// Validation checks that the objects with these IDs exist.
     private(set) var givenByID: Set<Int> = []
     /// Whether a policy is setting a relationship.
     var isSetting = false
@@ -20,7 +20,6 @@ struct PolicySettings {
             directories: directories)
     }
 
-    /// Records that a policy sets a relationship.
     mutating func note(_ relationship: ManagedObjectModel.Relationship) {
         guard relationships.insert(relationship.number).inserted else { return }
         if let inverse = relationship.inverse { relationships.insert(inverse) }
@@ -30,9 +29,7 @@ struct PolicySettings {
         givenByID.insert(relationship.number)
     }
 
-    /// Records that a policy has set a to-one relationship of an object.
-    ///
-    /// Does nothing unless ``isSetting``.
+    /// Records that a policy has set a to-one relationship of an object, if ``isSetting`` is true.
     func noteField(
         _ relationship: ManagedObjectModel.Relationship, of place: AssociationTable.Object
     ) throws(StoreError) {

@@ -3,13 +3,9 @@ internal import RoostQuery
 
 /// The second pass over the objects of one entity mapping.
 ///
-/// The first pass wrote the fields of some relationships (``RelationshipRule/Way/field``). The
-/// second pass sets such a field again unless three conditions are met: the standard behavior
-/// created all objects, every possible destination kept its key, and no policy set the
-/// relationship.
-///
-/// Most links are created later, all together. Links that a policy reads or sets are created
-/// earlier.
+/// A field that the first pass wrote (``RelationshipRule/Way/field``) is set again if it may be
+/// wrong. Links that a policy reads or sets are created here. Most other links are created together
+/// later.
 final class RelationshipBuilder {
     let mapping: PolicyMapping
     private let exceptions: RelationshipExceptions
@@ -62,7 +58,6 @@ final class RelationshipBuilder {
         return true
     }
 
-    /// Whether the mapping's objects require no work.
     var isIdle: Bool { mapping.policy == nil && eachRules.isEmpty }
     /// Whether rules apply object by object, so that the mapping's objects must be read.
     var makesEach: Bool { !eachRules.isEmpty }
@@ -71,13 +66,9 @@ final class RelationshipBuilder {
 
     func isMaking(_ object: DestinationObject) -> Bool { self.object == object }
 
-    /// Creates the relationships of one object.
+    /// Creates the relationships of one object through the policy's `callback`.
     ///
-    /// - Parameters:
-    ///   - object: The object.
-    ///   - sources: The source objects, or nil if they are not yet known.
-    ///   - callback: The policy's callback for the object.
-    /// - Throws: Errors of the callback and of the mapping's expressions.
+    /// `sources` is nil if the source objects are not yet known.
     func make(_ object: DestinationObject, sources: [SourceObject]?, _ callback: () throws -> Void) throws {
         self.object = object
         self.sources = sources
@@ -134,7 +125,6 @@ final class RelationshipBuilder {
         }
     }
 
-    /// Returns the destinations of a rule for a source object.
     private func destinations(
         _ rule: RelationshipRule, index: Int, source: SourceObject, object: DestinationObject
     ) throws -> [DestinationObject] {
@@ -188,8 +178,7 @@ final class RelationshipBuilder {
     /// Sets the field of a rule again in each object for which a policy omitted the standard
     /// behavior.
     ///
-    /// The field keeps a destination only if the inverse's rule creates the pair from the other
-    /// end. Otherwise it becomes null.
+    /// The field becomes null unless the inverse's rule creates the pair from the other end.
     func settle(_ index: Int) throws {
         let rule = mapping.rules[index]
         let objects = try exceptions.leftOut(mapping, rule: index)
@@ -208,8 +197,7 @@ final class RelationshipBuilder {
         }
     }
 
-    /// Returns whether the inverse's rule applies to a destination, and so creates the pair from
-    /// the other end.
+    /// Returns whether the inverse's rule creates the pair from the destination.
     private func isGiven(_ rule: RelationshipRule, by object: DestinationObject) throws(StoreError) -> Bool {
         guard let inverse = rule.relationship.inverse else { return false }
         let place = AssociationTable.Object(entity: object.entityNumber, key: object.key)
@@ -236,7 +224,6 @@ final class RelationshipBuilder {
         }
     }
 
-    /// Records that a policy sets a relationship itself.
     func willSet(_ relationship: ManagedObjectModel.Relationship, of object: DestinationObject) throws(StoreError) {
         guard self.object == object,
             let index = mapping.rules.firstIndex(where: { $0.relationship.number == relationship.number })
@@ -257,16 +244,14 @@ extension MigrationSession {
 
 /// The exceptions to rules, by object.
 ///
-/// A rule does not apply to an object if a policy omitted the standard behavior or set the
-/// relationship itself. If a policy read links, the rule was already applied.
+/// A rule does not apply to an object for which a policy omitted the standard behavior or set the
+/// relationship. If a policy read links, the rule was already applied.
 final class RelationshipExceptions {
     private let leftOut: AssociationTable
     private let setByPolicy: AssociationTable
     private let firstRule: [Int]
-    /// The numbers of relationships that a policy set outside the rules of the current object, with
-    /// their inverses.
-    ///
-    /// The policy set them in another object, or the current mapping has no rule for them.
+    /// The relationships that a policy set in another object or without a rule, with their
+    /// inverses.
     private(set) var setElsewhere: Set<Int> = []
 
     init(_ plan: PolicyPlan, directories: [String]) {
@@ -299,12 +284,11 @@ final class RelationshipExceptions {
         if let inverse = relationship.inverse { setElsewhere.insert(inverse) }
     }
 
-    /// Returns whether the standard behavior was omitted for an object.
     func isLeftOut(_ place: AssociationTable.Object, mapping: PolicyMapping, rule: Int) throws(StoreError) -> Bool {
         try Self.contains(place, table: leftOut, number: firstRule[mapping.number] + rule)
     }
 
-    /// Returns whether a policy itself set the relationship of an object or read its links.
+    /// Returns whether a policy set the relationship of an object or read its links.
     func isSet(_ place: AssociationTable.Object, mapping: PolicyMapping, rule: Int) throws(StoreError) -> Bool {
         try Self.contains(place, table: setByPolicy, number: firstRule[mapping.number] + rule)
     }
@@ -314,7 +298,6 @@ final class RelationshipExceptions {
         return leftOut.count(in: number) > 0 || setByPolicy.count(in: number) > 0
     }
 
-    /// Returns the objects for which the standard behavior was omitted.
     func leftOut(_ mapping: PolicyMapping, rule: Int) throws(StoreError) -> AssociatedObjects {
         try leftOut.destinations(in: firstRule[mapping.number] + rule)
     }

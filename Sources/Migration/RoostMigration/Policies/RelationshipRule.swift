@@ -18,8 +18,6 @@ struct RelationshipRule {
     /// The way in which the standard behavior applies a rule.
     enum Way {
         /// In the first pass, by writing the field of a new object as if every object kept its key.
-        ///
-        /// The second pass sets the field again if that assumption may be wrong.
         case field
         /// All links of the relationship together.
         case links
@@ -29,7 +27,7 @@ struct RelationshipRule {
         case each
     }
 
-    /// The destination relationship.
+    /// The relationship in the destination model.
     let relationship: ManagedObjectModel.Relationship
     let origin: Origin
     var way = Way.each
@@ -138,13 +136,12 @@ struct RelationshipRule {
 
     // MARK: Ways
 
-    /// The number of the relationship that stores the rule's links, or nil if it has no links.
+    /// The number of the relationship that stores the rule's links, or nil without links.
     var linkOwner: Int? {
         guard case .links(let owner, _) = relationship.storage else { return nil }
         return owner
     }
 
-    /// Returns the way in which the standard behavior applies the rule for a mapping.
     func way(of mapping: PolicyMapping, plan: PolicyPlan) -> Way {
         guard case .related(let related, let targets) = origin else { return .each }
         switch relationship.storage {
@@ -173,9 +170,8 @@ struct RelationshipRule {
         }
     }
 
-    /// Returns whether every target mapping has a rule that sets `inverse` to objects of `mapping`.
-    ///
-    /// That rule must find the objects through the source relationship `origin`.
+    /// Returns whether each target mapping's rule for `inverse` finds objects of `mapping` through
+    /// the source relationship `origin`.
     private func isGivenBack(
         _ inverse: Int, origin: Int?, by targets: [Int], to mapping: PolicyMapping, plan: PolicyPlan
     ) -> Bool {
@@ -191,8 +187,7 @@ struct RelationshipRule {
 
     // MARK: Fields
 
-    /// Returns the plan for writing the rule's field in the first pass, or nil if another way
-    /// applies.
+    /// Returns the plan for writing the rule's field in the first pass, or nil for another way.
     func reference(_ source: ManagedObjectModel) -> ReferencePlan? {
         guard way == .field, let from, let to, case .related(let related, _) = origin else { return nil }
         let reachable = source.entities[related.destination].selfAndSubentities.filter {
@@ -209,13 +204,13 @@ struct RelationshipRule {
             isNewlyRequired: false)
     }
 
-    /// Returns a record's position in the ordered inverse, or the record's key without a position.
+    /// Returns a record's position in the ordered inverse, or the record's key as a substitute.
     private func place(of record: RecordReader) -> Int64 {
         fromOrder.flatMap { record.isNull($0) ? nil : record.integer($0) } ?? record.key
     }
 
-    /// Returns the field for the position in the ordered inverse and the position itself, or nil if
-    /// the rule's objects have no such field.
+    /// Returns the field and value of the position in the ordered inverse, or nil without such a
+    /// field.
     func orderPlace(_ source: SourceObject) -> (field: RecordLayout.Field, place: Int64)? {
         guard case .related(let related, _) = origin, related.storage == .field, let toOrder else { return nil }
         return (toOrder, source.batch.records.withRecord(at: source.index) { place(of: $0) })

@@ -2,8 +2,8 @@ public import RoostCore
 
 /// An object of the source of a migration.
 ///
-/// This lightweight view of a record in memory retains the record's batch. Values are decoded when
-/// read. The migration reads the source as it was at the start, without later commits.
+/// The object retains its batch of records, and decodes values when they are read. Later commits to
+/// the source are not visible.
 ///
 /// In a policy's ``EntityMigrationPolicy/createDestinationInstances(for:by:in:)``:
 ///
@@ -19,7 +19,6 @@ public struct SourceObject: ObjectValues {
     /// The object's identity in the source.
     public var id: ObjectID { batch.records.id(at: index) }
     var key: Int64 { batch.records.key(at: index) }
-    /// The number of the object's entity in the source's model.
     var entityNumber: Int { batch.records.entityNumber(at: index) }
 
     /// The value of an attribute, or the ID of the destination of a to-one relationship.
@@ -65,9 +64,9 @@ final class SourceBatch {
         self.records = records
     }
 
-    /// Returns the batch's records, so that their memory can be reused.
+    /// Removes and returns the batch's records, so that their memory can be reused.
     ///
-    /// The caller ensures that no source object still refers to one of the records.
+    /// No source object may still refer to one of them.
     func takeRecords() -> RecordBatch {
         var taken = RecordBatch(model: records.model)
         swap(&taken, &records)
@@ -79,10 +78,8 @@ final class SourceBatch {
 final class PolicyFailures {
     private(set) var first: StoreError?
 
-    /// Stores an error until the callback returns.
     func note(_ error: StoreError) { if first == nil { first = error } }
 
-    /// Throws the stored error, if any.
     func check() throws(StoreError) {
         guard let error = first else { return }
         throw error
@@ -115,15 +112,11 @@ final class MigrationSource {
         found = FoundContent(snapshot.model)
     }
 
-    /// The graph of related objects for expressions.
     var objectGraph: any ObjectGraph { graph }
 
-    /// Records the number of objects of an entity after all were read.
     func note(count: Int, of entity: ManagedObjectModel.Entity) { counts[entity.number] = count }
 
     /// Returns the number of objects of an entity, excluding subentities.
-    ///
-    /// Uses the recorded number or the last commit's tally, or counts the objects.
     func count(of entity: ManagedObjectModel.Entity) throws(StoreError) -> Int {
         if let known = counts[entity.number] { return known }
         let count: Int
@@ -157,8 +150,8 @@ final class MigrationSource {
         }
     }
 
-    /// Returns the IDs of a relationship's destinations, in order of position for an ordered
-    /// relationship, otherwise in order of key.
+    /// Returns the IDs of a relationship's destinations, in order of position if ordered, otherwise
+    /// of key.
     ///
     /// For a to-many relationship, each ID names the relationship's destination entity, even if the
     /// object belongs to a subentity.

@@ -38,7 +38,6 @@ final class SpillPages {
         return page
     }
 
-    /// Returns the first `count` bytes of a page.
     func read(_ count: Int, of page: Int) throws(StoreError) -> [UInt8] {
         let bytes = try StoreError.ofSystem { () throws(SystemFailure) in
             try file.read(count, at: page * Self.pageByteCount)

@@ -2,8 +2,7 @@ internal import RoostCore
 
 /// The values that the standard behavior gives to a new object in the first pass.
 ///
-/// These are the attributes, and the to-one relationships that are set as if every object kept its
-/// key.
+/// To-one relationships are set as if every object kept its key.
 final class StandardAttributes {
     private let entityPlan: MappingPlan.EntityPlan
     private let plan: MappingPlan
@@ -14,8 +13,7 @@ final class StandardAttributes {
     private let properties: BatchProperties
     private let demanded: Set<String>
 
-    /// Resolves the attributes of an entity mapping, or returns nil if the mapping creates no
-    /// objects from source objects.
+    /// Resolves an entity mapping, or returns nil if it creates no objects from source objects.
     init?(_ mapping: PolicyMapping, plan: MappingPlan) throws(StoreError) {
         guard let entityPlan = plan.entityPlans.first(where: { $0.mapping == mapping.number }),
             !entityPlan.destination.isAbstract
@@ -58,7 +56,6 @@ final class StandardAttributes {
     /// The number of IDs that became null in the first pass, by attribute.
     var lostIDs: [String: Int] { transform?.lostIDs ?? [:] }
 
-    /// Compiles the expressions, rules and predicate for the source.
     func prepare(_ source: MigrationSource, rules: [RelationshipRule]) throws(StoreError) {
         var entityPlan = entityPlan
         entityPlan.references = rules.compactMap { $0.reference(plan.source) }
@@ -69,10 +66,6 @@ final class StandardAttributes {
         }
     }
 
-    /// Creates the new object for a source object, with the given key.
-    ///
-    /// - Throws: `migrationFailed` for a value that an attribute cannot hold; errors of expressions
-    ///   and of the policy.
     func make(
         _ object: SourceObject, key: Int64, mapping: PolicyMapping, session: MigrationSession
     ) throws -> DestinationObject {
@@ -111,7 +104,7 @@ final class StandardAttributes {
         } catch  where error.code == .invalidValue {
             throw StoreError(
                 .migrationFailed,
-                "'\(entityPlan.destination.name).\(name)' of \(object.id) cannot hold \(value.kindDescription) that the policy gave for it; give another value, or change the attribute's type.",
+                "'\(entityPlan.destination.name).\(name)' of \(object.id) cannot hold \(value.kindDescription) from the policy; give another value, or change the attribute's type.",
                 underlying: error)
         }
     }

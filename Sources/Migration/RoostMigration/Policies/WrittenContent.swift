@@ -4,13 +4,12 @@ internal import RoostCore
 struct WrittenContent {
     private(set) var tally: StoreTally
     /// The entities with a record that was written without a mandatory value.
+    ///
+    /// A policy may set the value later, so validation checks the entities' objects at the end.
     private(set) var suspects: Set<Int> = []
 
     init(model: ManagedObjectModel) { tally = StoreTally(model: model) }
 
-    /// Adds records, and notes which entities have records without a mandatory value.
-    ///
-    /// A policy may set the value later, so the objects of these entities are validated at the end.
     mutating func add(_ batch: RecordBatch, blueprints: [EntityBlueprint?]) {
         batch.forEachRecord { record in
             guard let blueprint = blueprints[record.entityNumber], !suspects.contains(record.entityNumber) else {
@@ -45,7 +44,7 @@ struct NewKeys {
     /// Starts after the highest keys that objects may keep, by root.
     init(after lastKeys: [Int: Int64]) { next = lastKeys.mapValues { $0 == .max ? .max : $0 + 1 } }
 
-    /// Returns the next unused key of a hierarchy, which then counts as used.
+    /// Returns the next unused key of a hierarchy.
     mutating func take(root: Int, model: ManagedObjectModel) throws(StoreError) -> Int64 {
         let key = next[root] ?? 1
         guard key < .max else {

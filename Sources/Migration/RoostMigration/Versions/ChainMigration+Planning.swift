@@ -1,10 +1,9 @@
 internal import RoostCore
 
 extension ChainMigration {
-    /// Plans the migration.
+    /// Plans the first step, and describes all steps.
     ///
-    /// See ``MigrationManager/planMigration(from:to:model:options:)``. All steps are described, but
-    /// only the first is planned, because the objects that it will create cannot be counted yet.
+    /// Later steps cannot be planned, because their objects cannot be counted yet.
     func plan() throws(StoreError) -> MigrationPlan {
         let known: Self
         do throws(StoreError) { known = try knowingTheSource() } catch {
@@ -58,8 +57,8 @@ extension ChainMigration {
 extension ChainMigration {
     /// Adds the durations and paths of the steps after the first.
     ///
-    /// Each of these steps reads a store of the destination's type. The durations assume that the
-    /// number of objects does not change.
+    /// The durations assume that each step reads as many objects as the first step, from a store of
+    /// the destination's type.
     private func addStepsAfterFirst(
         of chain: MigrationChain, to plan: inout MigrationPlan
     ) throws(StoreError) {
@@ -89,8 +88,8 @@ extension MigrationPlan {
             let losses =
                 steps.isEmpty
                 ? counted
-                : remarks.filter { $0.kind == .loss }.map { "\($0.text) It is counted when the step runs." }
-            // The plan already has the warnings of the first step, which was tried on the existing objects.
+                : remarks.filter { $0.kind == .loss }.map { "\($0.text) The loss is counted when the step runs." }
+            // The plan already has the warnings of the first step.
             if !steps.isEmpty {
                 warnings += remarks.filter { $0.kind != .loss }.map { "\(step.destinationName): \($0.text)" }
             }
@@ -107,7 +106,7 @@ extension MigrationPlan {
         remarks = model.remarkLines()
         losses = steps.flatMap { step in step.losses.map { "\(step.destination): \($0)" } }
         if steps.dropFirst().contains(where: { !$0.losses.isEmpty }) {
-            warnings.append("Losses of steps after the first are counted when they run, and may be refused then.")
+            warnings.append("The losses of a later step are counted when the step runs, and may be refused then.")
         }
         (objects, links) = (nil, nil)
         warnings.append(
@@ -117,7 +116,6 @@ extension MigrationPlan {
         noteStages(of: chain)
     }
 
-    /// Adds a warning if stages have code, because the effects of code cannot be planned.
     fileprivate mutating func noteStages(of chain: MigrationChain) {
         guard chain.steps.contains(where: { $0.stage != nil }) else { return }
         warnings.append("The code of stages runs during the migration; its effects are not planned.")

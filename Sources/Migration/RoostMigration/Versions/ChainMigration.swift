@@ -9,13 +9,9 @@ struct ChainMigration: Sendable {
     let options: MigrationOptions
     let registry: StoreRegistry
 
-    /// Runs the migration.
-    ///
-    /// See ``MigrationManager/migrate(from:to:model:options:)``.
     func run() throws(StoreError) -> MigrationReport { try knowingTheSource().runKnowingTheSource() }
 
-    /// Returns this migration, with the matching version's model as the source model if the source
-    /// contains no model.
+    /// Returns this migration, with the matching version's model if the source contains no model.
     func knowingTheSource() throws(StoreError) -> Self {
         guard case .location(let location) = source, options.conversion.sourceModel == nil,
             let version = try options.history?.version(
@@ -79,8 +75,7 @@ struct ChainMigration: Sendable {
     /// Runs `body` while claiming a file destination.
     ///
     /// The claim prevents other processes from publishing a store there and from removing the
-    /// temporary files of this migration. Before `body`, removes temporary files that earlier
-    /// processes left, and requires space.
+    /// temporary files of this migration.
     private func withClaim<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         guard case .location(let location) = destination, !location.path.isEmpty,
             try registry.type(named: location.type).capabilities.contains(.file)
@@ -93,7 +88,7 @@ struct ChainMigration: Sendable {
         return try body()
     }
 
-    /// Requires space for two stores in addition to the source: a step's input and its output.
+    /// Requires space for two stores in addition to the source: the input and output of a step.
     func requireSpace(_ location: StoreLocation) throws(StoreError) {
         let bytes: Int
         switch source {
@@ -116,8 +111,7 @@ struct ChainMigration: Sendable {
         do throws(StoreError) {
             try options.conversion.replace(location, type: type, with: unpublished.location)
         } catch {
-            // An error of the removal is ignored. The next process that writes to `location` removes
-            // remaining files.
+            // The next process that writes to `location` removes files that remain after an error.
             try? type.destroy(unpublished.location)
             throw error
         }
@@ -128,7 +122,6 @@ extension MigrationOptions {
     /// Whether the migration may go through intermediate versions.
     var hasVersions: Bool { history != nil || stages != nil }
 
-    /// Returns the steps from the model of a store to another model, according to these options.
     func chain(
         from source: ManagedObjectModel, to model: ManagedObjectModel, storeAt location: StoreLocation
     ) throws(StoreError) -> MigrationChain {

@@ -2,9 +2,8 @@ internal import RoostCore
 
 /// A run of the steps of a chain.
 ///
-/// Only one step runs at a time, so the run needs only the bounded memory of one step. Each step
-/// writes its own unpublished store. If the destination is an open store, the last step writes
-/// directly into it.
+/// Each step writes its own unpublished store. If the destination is an open store, the last step
+/// writes there.
 struct ChainRun: Sendable {
     /// The steps, at least one.
     let chain: MigrationChain
@@ -16,8 +15,7 @@ struct ChainRun: Sendable {
     let registry: StoreRegistry
 
     struct Outcome: Sendable {
-        /// The finished store, still open; nil if the destination is an open store, which already
-        /// contains the result.
+        /// The finished store, still open, or nil if the destination is an open store.
         var store: UnpublishedStore?
         /// The report with all steps.
         ///
@@ -28,12 +26,6 @@ struct ChainRun: Sendable {
     /// Runs all steps.
     ///
     /// After an error, no unpublished store remains.
-    ///
-    /// - Parameters:
-    ///   - source: The store to migrate.
-    ///   - identity: The store's metadata.
-    /// - Returns: The result, with the report.
-    /// - Throws: Errors of the steps and of the stages' handlers.
     func run(from source: ConversionEndpoint, identity: StoreMetadata) throws(StoreError) -> Outcome {
         var current = source
         var held: UnpublishedStore?
@@ -86,8 +78,7 @@ struct ChainRun: Sendable {
         }
     }
 
-    /// Creates the unpublished store for the result of a step; returns nil for the last step into
-    /// an open store.
+    /// Creates the store for a step's result, or returns nil for the last step into an open store.
     private func next(
         after position: Int, step: MigrationChain.Step, identity: StoreMetadata
     ) throws(StoreError) -> UnpublishedStore? {
@@ -108,8 +99,7 @@ struct ChainRun: Sendable {
         }
     }
 
-    /// Copies the source for a handler, which may change the copy, and returns the copy and the
-    /// report of copying.
+    /// Copies the source for a handler, which may change the copy.
     private func copy(
         _ source: ConversionEndpoint, identity: StoreMetadata
     ) throws(StoreError) -> (store: UnpublishedStore, report: ConversionReport) {
@@ -153,9 +143,6 @@ struct ChainRun: Sendable {
         }
     }
 
-    /// Calls a handler.
-    ///
-    /// Any error ends the migration.
     private func call(
         _ handler: CustomMigrationStage.Handler, store: any PersistentStore, stage: CustomMigrationStage,
         step: MigrationChain.Step
@@ -174,10 +161,7 @@ struct ChainRun: Sendable {
         try options.conversion.cancellation?.check()
     }
 
-    /// Updates a step's report after a handler that may have changed the store.
-    ///
-    /// If the options request verification, first compares the store's content with its recorded
-    /// tally.
+    /// Updates a step's report after a handler, which may have changed the store.
     private func takeOver(
         _ store: any PersistentStore, into report: inout MigrationReport
     ) throws(StoreError) {
@@ -204,9 +188,6 @@ extension MigrationReport {
     }
 
     /// Joins the reports of a whole chain, or returns nil without reports.
-    ///
-    /// For one step, the result is the step's report. For several steps, ``steps`` contains their
-    /// reports.
     init?(joining steps: [MigrationReport]) {
         guard let first = steps.first, var report = steps.last else { return nil }
         if steps.count > 1 {

@@ -1,14 +1,11 @@
 internal import RoostCore
 
-/// A combination of several inferred steps into one with the same result, so that the store is read
-/// and written only once.
+/// A combination of inferred steps into one step, which reads and writes the store only once.
 ///
-/// Two conditions ensure the same result. First, the steps and the single inferred step must give
-/// each entity and property of the last version the same source. Second, each intermediate version
-/// must declare each property like the first or the last version, including the default, order and
-/// destination. Then only the first and the last version affect values. Data that only an
-/// intermediate version would refuse, such as a duplicate value under a uniqueness constraint, is
-/// accepted.
+/// Two conditions ensure the same result. First, the steps and the single step must give each
+/// entity and property of the last version the same source. Second, each intermediate version must
+/// declare each property like the first or the last version. Data that only an intermediate version
+/// would refuse, such as a duplicate value, is accepted.
 struct FusedSteps {
     private typealias Entity = ManagedObjectModel.Entity
 
@@ -17,18 +14,14 @@ struct FusedSteps {
     /// The entity mappings of each step, by destination entity.
     private let steps: [[EntityName: EntityMapping]]
 
-    /// Returns an inferred mapping model that gives the result of `steps` in one step, or nil.
+    /// Returns an inferred mapping model with the result of `steps`, or nil if they cannot be
+    /// combined.
     ///
-    /// - Parameters:
-    ///   - steps: The inferred mapping models, at least two.
-    ///   - models: The versions that the steps connect, one more than the steps.
-    ///   - options: The options with which the steps were inferred.
-    /// - Returns: The mapping model, or nil if the steps cannot be combined.
+    /// `models` contains the versions that the steps connect.
     static func mapping(
         of steps: [MappingModel], between models: [ManagedObjectModel], options: MappingModel.InferenceOptions
     ) -> MappingModel? {
         guard let first = models.first, let last = models.last, models.count == steps.count + 1,
-            // If the mapping cannot be inferred in one step, the steps are not combined.
             let direct = try? MappingModel.inferred(from: first, to: last, options: options)
         else { return nil }
         let fused = FusedSteps(models: models, steps: steps.map(byDestination))
@@ -47,8 +40,7 @@ struct FusedSteps {
 
     private func agrees(_ direct: EntityMapping, entity: Entity) -> Bool {
         guard let line = line(of: entity.name) else { return false }
-        // With fewer entities than versions, a later version introduced the entity, so it must not have a
-        // source in the first version.
+        // With fewer entities than versions, a later version introduced the entity, so a source is not allowed.
         guard line.count == models.count else { return direct.sourceEntity == nil }
         guard direct.sourceEntity == line[0].name, line.allSatisfy({ $0.isAbstract == entity.isAbstract }) else {
             return false
@@ -85,11 +77,11 @@ struct FusedSteps {
 
     // MARK: Origins
 
-    /// Returns the entities that contained the objects of an entity of the last version, one for
-    /// each version, oldest first.
+    /// Returns the predecessors of an entity of the last version and the entity itself, oldest
+    /// first.
     ///
-    /// The list starts at the version that introduced the objects, and ends with the entity of the
-    /// last version. Returns nil if the entities cannot be determined.
+    /// The list starts at the version that introduced the entity. Returns nil if a predecessor
+    /// cannot be determined.
     private func line(of name: EntityName) -> [Entity]? {
         var line: [Entity] = []
         var name: EntityName? = name
@@ -114,7 +106,7 @@ struct FusedSteps {
         ///
         /// `names` are its names from its first version on.
         case new(names: [String])
-        /// Anything else, for example an expression or several properties.
+        /// Anything else, such as an expression.
         case other
 
         var isNew: Bool {
@@ -148,7 +140,6 @@ struct FusedSteps {
         return .property(names: names)
     }
 
-    /// Returns the origin of a property according to one entity mapping.
     private func property(_ name: String, mapping: EntityMapping, mappings: Mappings) -> Origin {
         if mapping.type == .copy { return .property(names: [name]) }
         let all = mapping[keyPath: mappings]
@@ -171,7 +162,6 @@ struct FusedSteps {
 
     // MARK: Definitions by version
 
-    /// Returns the names of a property, each with its version.
     private func places(_ origin: Origin) -> [(name: String, version: Int)] {
         let names: [String]
         switch origin {
@@ -188,8 +178,7 @@ struct FusedSteps {
             guard var attribute = line[version].attribute(name), attribute.isStored else { return nil }
             attribute.name = ""
             attribute.renamingIdentifier = nil
-            // The type is ignored. Inference only widens types, and several widenings have the same result as
-            // one.
+            // The type is ignored: inference only widens types, and several widenings have the same result as one.
             if attribute.type != .composite { attribute.type = .undefined }
             attribute.validation = AttributeValidation()
             attribute.versionHashModifier = nil
@@ -206,8 +195,9 @@ struct FusedSteps {
         var counts: [Int?]
     }
 
-    /// Returns each version's definition of a relationship, or nil for a version in which the
-    /// destination or inverse does not correspond to that of the last version.
+    /// Returns each version's definition of a relationship.
+    ///
+    /// An element is nil if the destination or inverse does not correspond to the last version.
     private func referenceOrigins(_ name: String, origin: Origin, line: [Entity]) -> [ReferenceOrigin?] {
         guard let last = line.last?.relationship(name), let model = models.last,
             let destinations = self.line(of: model.entities[last.destination].name)

@@ -4,9 +4,7 @@ public import RoostCore
 struct MigrationChain: Sendable {
     /// A migration of the whole store by one mapping model.
     struct Step: Sendable {
-        /// The name of the step's first version.
         var sourceName: String
-        /// The name of the step's last version.
         var destinationName: String
         /// The model of the step's result.
         var model: ManagedObjectModel
@@ -20,10 +18,10 @@ struct MigrationChain: Sendable {
 
     /// The steps in order; empty if the store already has the model.
     var steps: [Step]
-    /// A description of the chosen path and of the reason for it, for users, or nil.
+    /// A description of the chosen path and its reason, for users.
     var way: String?
 
-    /// Returns a chain with one step to a model, which uses the given mapping model or infers one.
+    /// Returns a chain with one step, by the given mapping model or by inference.
     ///
     /// The chain is empty if no mapping model is given and the version hashes are equal.
     ///
@@ -53,15 +51,7 @@ struct MigrationChain: Sendable {
 }
 
 extension MigrationChain {
-    /// Returns the chain with successive inferred steps combined into one where the result is the
-    /// same.
-    ///
-    /// See ``FusedSteps``.
-    ///
-    /// - Parameters:
-    ///   - source: The model at the start of the first step.
-    ///   - options: The options with which the steps were inferred.
-    /// - Returns: The chain, unchanged if no steps can be combined.
+    /// Returns the chain with successive inferred steps combined where ``FusedSteps`` allows it.
     func fusing(from source: ManagedObjectModel, options: MappingModel.InferenceOptions) -> MigrationChain {
         var fused: [Step] = []
         // The models and mappings that the last step of `fused` combines.
@@ -89,17 +79,10 @@ extension ManagedObjectModel {
 }
 
 extension ModelHistory {
-    /// Returns the steps from the model of a store to a version of the history.
+    /// Returns the steps from a store's model to the version with the target's model.
     ///
-    /// - Parameters:
-    ///   - source: The model of the store.
-    ///   - target: The model to reach, which must be the model of a version.
-    ///   - location: The store's location, for messages.
-    ///   - options: The options for inferring mappings.
-    /// - Returns: The steps, or none if the store already has the model.
     /// - Throws: `invalidRequest` if the target is not a version; `unknownModelVersion`,
-    ///   `newerModelVersion`; `mappingNotInferable` if the target cannot be reached, with the
-    ///   obstacles of each step.
+    ///   `newerModelVersion`; `mappingNotInferable` with the obstacles of each step.
     func chain(
         from source: ManagedObjectModel, to target: ManagedObjectModel, storeAt location: StoreLocation,
         options: MigrationOptions
@@ -120,14 +103,12 @@ extension ModelHistory {
                 "Cannot migrate '\(location)' from version '\(versions[start].name)' to '\(versions[end].name)'; give a mapping model for what cannot be inferred:\(reasons)"
             )
         }
-        // The last step uses the program's own model, which may have details that are not in the
-        // version hash.
+        // The program's own model may have details that are not in the version hash.
         if !chain.steps.isEmpty { chain.steps[chain.steps.count - 1].model = target }
         return chain
     }
 
-    /// Returns the position of a store's version, or nil if the store's version hashes equal the
-    /// target's.
+    /// Returns the position of a store's version, or nil if the store has the target version.
     private func start(
         of source: ManagedObjectModel, notBehind end: Int, storeAt location: StoreLocation
     ) throws(StoreError) -> Int? {
@@ -144,8 +125,6 @@ extension ModelHistory {
 }
 
 extension StoreError {
-    /// The error for a store with another model if no mapping model is given and inference is
-    /// disabled.
     static var noMappingModel: StoreError {
         StoreError(
             .modelMismatch,
@@ -153,9 +132,6 @@ extension StoreError {
         )
     }
 
-    /// Creates an error for a store whose model is not a known version.
-    ///
-    /// The message names the nearest version and its differences from the store's model.
     static func unknownModelVersion(
         _ location: StoreLocation, model: ManagedObjectModel, known: [(name: String, model: ManagedObjectModel)]
     ) -> StoreError {

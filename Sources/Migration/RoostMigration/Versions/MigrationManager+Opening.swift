@@ -4,9 +4,7 @@ internal import RoostFiles
 extension MigrationManager {
     /// Opens a store for a program's model, or creates the store if it does not exist.
     ///
-    /// A compatible store is only opened. According to `rule`, an incompatible store is refused, or
-    /// it is migrated or replaced as a whole.
-    ///
+    /// `rule` determines whether an incompatible store is refused, migrated or replaced as a whole.
     /// If several processes open the store at once, one process does the work, and the others find
     /// the result.
     ///
@@ -102,16 +100,14 @@ extension MigrationManager {
                 try ConversionOptions(overwrites: true, timeoutSeconds: description.options.timeoutSeconds)
                     .replace(location, type: type, with: new)
             } catch {
-                // The type cannot recover the damaged store before replacing it, so the store is
-                // removed first. After a crash at this point the store is missing, which is
-                // equivalent to an empty store.
+                // The type cannot recover the damaged store, so the store is removed first. A crash here leaves no
+                // store, which is equivalent to an empty store.
                 guard error.code == .corrupted else { throw error }
                 try type.destroy(location)
                 try type.replace(location, with: new, overwriting: false)
             }
         } catch {
-            // An error of the removal is ignored. The next process that writes to `location` removes
-            // remaining files.
+            // The next process that writes to `location` removes files that remain after an error.
             try? type.destroy(new)
             throw error.naming(location.path)
         }
@@ -134,7 +130,7 @@ extension MigrationManager {
                 model.isCompatible(with: try old.metadata()) ? nil : try old.currentGeneration()
             }
         } catch {
-            // A damaged store has no generation to compare, so it is replaced without this comparison.
+            // A damaged store has no generation to compare.
             guard error.code == .corrupted else { throw error }
             try type.destroy(location)
             return try type.create(location, model: model, options: description.options).close()
@@ -146,8 +142,8 @@ extension MigrationManager {
             try type.create(new, model: model, options: description.options.with { $0.isUnpublished = true }).close()
             try type.replace(location, at: generation, with: new, keepingAs: nil)
         } catch {
-            // An error of the removal is ignored. The next program that creates a store at `location` removes
-            // a remaining temporary store.
+            // The next program that creates a store at `location` removes a temporary store that remains after an
+            // error.
             try? type.destroy(new)
             // Another process may have replaced the store meanwhile.
             guard error.code == .busy, let made = try? registry.open(description) else { throw error }
@@ -157,8 +153,6 @@ extension MigrationManager {
 }
 
 extension MigrationOptions {
-    /// Returns these migration options, with the type options and the timeout of a store
-    /// description.
     fileprivate func opening(_ description: PersistentStoreDescription) -> Self {
         var options = self
         options.conversion.sourceTypeOptions = description.options.typeOptions

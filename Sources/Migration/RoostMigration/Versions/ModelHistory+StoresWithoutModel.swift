@@ -1,17 +1,12 @@
 package import RoostCore
 
 extension ModelHistory {
-    /// Returns the version that matches a store without a model, such as a store that Core Data
-    /// wrote on an older system.
+    /// Returns the version that matches a store without a model, such as an older store of Core
+    /// Data.
     ///
-    /// Costs as much as opening the store.
+    /// Returns nil if the store contains its model or matches no version, or if `options` contains
+    /// a model. Costs as much as opening the store.
     ///
-    /// - Parameters:
-    ///   - location: The location of the store.
-    ///   - options: The options for opening the store.
-    ///   - registry: The registry of store types.
-    /// - Returns: The version, or nil if the store contains its model or matches no version, or if
-    ///   the options contain a model.
     /// - Throws: `invalidRequest` if the store matches several versions with different version
     ///   hashes; errors from opening the store.
     package func version(

@@ -2,11 +2,10 @@ public import RoostCore
 
 /// The versions of a model, oldest first, and the mapping models between them.
 ///
-/// A store's version is the newest version with which the store is compatible. A migration starts
-/// at the store's version and ends at the new version. It uses the history's mapping models between
-/// these two versions. A mapping model may skip versions. Each gap without a mapping model is one
-/// inferred step, as in Core Data. The migration goes through the versions in a gap only if one
-/// step cannot be inferred, or would drop data that the smaller steps preserve.
+/// A store's version is the newest version with which the store is compatible. A migration from
+/// this version to the new version uses the history's mapping models, which may skip versions. Each
+/// gap without a mapping model is one inferred step, as in Core Data. A gap is split into smaller
+/// steps only if one step cannot be inferred, or would drop more data.
 ///
 /// ```swift
 /// var history = try ModelHistory([
@@ -29,13 +28,10 @@ public struct ModelHistory: Sendable {
         public init(_ name: String, model: ManagedObjectModel) { (self.name, self.model) = (name, model) }
     }
 
-    /// A mapping model and the versions that it connects.
+    /// A mapping model and the positions of the versions that it connects.
     package struct VersionMapping: Sendable {
-        /// The position of the source version.
         package let source: Int
-        /// The position of the destination version.
         package let destination: Int
-        /// The mapping model.
         package let mapping: MappingModel
     }
 
@@ -45,10 +41,7 @@ public struct ModelHistory: Sendable {
     public let versions: [Version]
     /// The mapping models, in the order of their addition.
     package private(set) var mappings: [VersionMapping] = []
-    /// The reasons for the order of the versions, for messages.
-    ///
-    /// Each element is the reason why a version follows its predecessor. The first element is about
-    /// the second version.
+    /// The reasons why each version except the oldest follows its predecessor, for messages.
     ///
     /// Empty if a program specified the order.
     package let orderReasons: [String]
@@ -59,13 +52,7 @@ public struct ModelHistory: Sendable {
     /// - Throws: `invalidRequest` without any version, or if two versions have the same name.
     public init(_ versions: [Version]) throws(StoreError) { try self.init(versions, orderReasons: []) }
 
-    /// Creates a history without mapping models, whose order was derived from the versions.
-    ///
-    /// - Parameters:
-    ///   - versions: The versions, oldest first.
-    ///   - orderReasons: For each version except the oldest, the reason why it follows its
-    ///     predecessor.
-    /// - Throws: The errors of ``init(_:)``.
+    /// Creates a history without mapping models, with the reasons for its derived order.
     package init(_ versions: [Version], orderReasons: [String]) throws(StoreError) {
         guard !versions.isEmpty else {
             throw StoreError(
@@ -95,7 +82,7 @@ public struct ModelHistory: Sendable {
         guard from < to else {
             throw StoreError(
                 .invalidRequest,
-                "The destination of a mapping model of a history must be a later version than its source, and this mapping model is from '\(source)' to '\(destination)'; exchange the two, state the order of the versions (--versions), or migrate with the mapping model alone."
+                "Cannot add the mapping model from '\(source)' to '\(destination)': its destination must be a later version than its source; exchange the two, state the order of the versions (--versions), or migrate with the mapping model alone."
             )
         }
         try mapping.requireValid(from: versions[from].model, to: versions[to].model)
@@ -128,7 +115,7 @@ public struct ModelHistory: Sendable {
             !fitting.contains { ($0 > from || $1 > to) && isSame($0, from) && isSame($1, to) }
         }
         guard let (from, to) = distinct.first else {
-            let reason = nearest.map { "; from \($0.names), where it fits best: \($0.problems[0])" } ?? ""
+            let reason = nearest.map { "; it fits best from \($0.names), with this problem: \($0.problems[0])" } ?? ""
             throw StoreError(
                 .invalidMappingModel,
                 "The mapping model (\(Self.names(of: mapping))) matches no pair of the versions \(versionList)\(reason)"
@@ -151,7 +138,6 @@ public struct ModelHistory: Sendable {
 
     // MARK: Versions
 
-    /// The names of all versions, for messages.
     var versionList: String { versions.map { "'\($0.name)'" }.joined(separator: ", ") }
 
     /// Returns whether two versions have equal version hashes.
@@ -159,10 +145,7 @@ public struct ModelHistory: Sendable {
         left == right || versions[left].model.stores(sameAs: versions[right].model)
     }
 
-    /// Returns the position of the version with the given name.
-    ///
-    /// - Throws: `invalidRequest` for an unknown name. The message suggests the nearest name, or
-    ///   lists all names if none is near.
+    /// Returns the position of the version with the given name, or throws `invalidRequest`.
     func position(named name: String) throws(StoreError) -> Int {
         if let position = versions.firstIndex(where: { $0.name == name }) { return position }
         let hint = nearestName(to: name, among: versions.map(\.name)).map { "did you mean '\($0)'?" }

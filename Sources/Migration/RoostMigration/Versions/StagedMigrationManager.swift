@@ -2,10 +2,10 @@ public import RoostCore
 
 /// A migration in ordered stages, which are inferred and can also run custom code.
 ///
-/// A store at any version is migrated through the later versions, up to the new model. The mapping
-/// model from each version to the next is inferred. The handlers of a ``CustomMigrationStage`` make
-/// the changes that cannot be inferred. To change a type, for example, one version usually has the
-/// old and the new attribute, and a handler sets the new attribute.
+/// A store at any version is migrated through the later versions, up to the new model. Mapping
+/// models are inferred, and the handlers of a ``CustomMigrationStage`` make other changes. To
+/// change a type, for example, one version has the old and the new attribute, and a handler sets
+/// the new attribute.
 ///
 /// All or nothing: handlers work on unpublished stores, and the result is published after the last
 /// stage.
@@ -24,15 +24,12 @@ public struct StagedMigrationManager: Sendable {
     struct Version: Sendable {
         let name: String
         let model: ManagedObjectModel
-        /// The name of the version's stage.
         let label: String
         /// The custom stage that ends at this version, or nil.
         let stage: CustomMigrationStage?
     }
 
-    /// The stages, in order.
     package let stages: [MigrationStage]
-    /// The versions of all stages, in order.
     let versions: [Version]
 
     /// Creates a manager.
@@ -114,8 +111,7 @@ public struct StagedMigrationManager: Sendable {
             steps.append(
                 MigrationChain.Step(
                     sourceName: from.name, destinationName: to.name,
-                    // The last step uses the program's own model, which may have details that are
-                    // not in the version hash.
+                    // The program's own model may have details that are not in the version hash.
                     model: position + 1 == end ? target : to.model, mapping: mapping, isInferred: true, stage: to.stage,
                     label: to.label))
         }
@@ -139,7 +135,6 @@ public enum MigrationStage: Sendable {
     /// A step from one version to the next, with code.
     case custom(CustomMigrationStage)
 
-    /// The name of the stage in messages and reports, or nil for its number.
     package var label: String? {
         switch self {
         case .lightweight(let stage): stage.label
@@ -163,7 +158,6 @@ public enum MigrationStage: Sendable {
 /// let options = MigrationOptions().with { $0.stages = manager }
 /// ```
 public struct LightweightMigrationStage: Sendable {
-    /// The name of the stage in messages and reports, or nil for its number.
     package var label: String?
     /// The versions, oldest first.
     package var models: [ManagedObjectModel]

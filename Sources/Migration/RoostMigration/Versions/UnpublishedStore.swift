@@ -7,16 +7,8 @@ struct UnpublishedStore: Sendable {
     let location: StoreLocation
     let store: any PersistentStore
 
-    /// Creates an empty store.
-    ///
-    /// - Parameters:
-    ///   - place: The location beside which the store is created. The new store has the location's
-    ///     type.
-    ///   - model: The store's model.
-    ///   - identity: The metadata from which the store gets its UUID and user metadata.
-    ///   - options: The options for creating the store.
-    ///   - registry: The registry of store types.
-    /// - Throws: Errors from creating the store.
+    /// Creates an empty store beside a location, with the location's type and the UUID and user
+    /// metadata of `identity`.
     init(
         beside place: StoreLocation, model: ManagedObjectModel, identity: StoreMetadata, options: ConversionOptions,
         registry: StoreRegistry
@@ -35,7 +27,6 @@ struct UnpublishedStore: Sendable {
             })
     }
 
-    /// Closes and removes the store.
     func discard() throws(StoreError) {
         try store.close()
         try store.type.destroy(location)

@@ -7,13 +7,10 @@ struct VersionStep: Hashable, Sendable {
         case same
         /// A step with a mapping model, given by its position in the history's list.
         case mapping(Int)
-        /// A step with inferred mapping models.
         case inferred
     }
 
-    /// The position of the first version.
     var from: Int
-    /// The position of the last version, after `from`.
     var to: Int
     var kind: Kind
     /// The number of migrations in an inferred step.
@@ -30,10 +27,6 @@ enum VersionPath {
         /// See ``VersionStep/evadedCount``.
         var evaded = 0
         var migrations = 0
-        /// The number of inferred migrations.
-        ///
-        /// Of paths with the same number of migrations, the path with fewer inferred migrations is
-        /// better.
         var inferred = 0
 
         static func < (left: Self, right: Self) -> Bool {
@@ -54,14 +47,8 @@ enum VersionPath {
 
     /// Returns the path with the lowest cost from one version to a later one, or nil.
     ///
-    /// Of paths with equal cost, prefers the path with the longer first step, then the path with
-    /// the earlier mapping model.
+    /// Of paths with equal cost, prefers a longer first step, then an earlier mapping model.
     ///
-    /// - Parameters:
-    ///   - start: The position of the first version.
-    ///   - end: The position of the last version, not before `start`.
-    ///   - steps: The possible steps; backward steps are ignored.
-    /// - Returns: The steps of the path, or nil.
     /// - Complexity: O(*n* log *n*), where *n* is the number of steps.
     static func shortest(from start: Int, to end: Int, steps: [VersionStep]) -> [VersionStep]? {
         guard start < end else { return start == end ? [] : nil }
@@ -69,8 +56,7 @@ enum VersionPath {
         for step in steps where step.from < step.to && step.from >= start && step.to <= end {
             outgoing[step.from, default: []].append(step)
         }
-        // All steps go forward. Versions are examined from last to first, so the best paths from
-        // all later versions are known.
+        // Examines versions from last to first, so that the best paths from later versions are known.
         var best: [Int: (cost: Cost, step: VersionStep?)] = [end: (Cost(), nil)]
         for version in (start..<end).reversed() {
             for step in (outgoing[version] ?? []).sorted(by: precedes) {

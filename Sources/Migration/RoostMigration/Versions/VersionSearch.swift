@@ -11,7 +11,7 @@ struct VersionSearch {
         var reason: String?
     }
 
-    /// A mapping model that a path can use, with the positions of the versions that it connects.
+    /// A mapping model that a path can use, with the positions of its versions.
     private struct Mapping {
         let number: Int
         let source: Int
@@ -27,7 +27,6 @@ struct VersionSearch {
     /// The reasons why steps cannot be inferred, for messages.
     private(set) var failures: [String] = []
 
-    /// Prepares a search from one version to the same or a later version, given by position.
     init(_ history: ModelHistory, from start: Int, to end: Int, options: MigrationOptions) {
         (self.history, self.start, self.end, self.options) = (history, start, end, options)
         mappings = history.mappings.enumerated().compactMap { number, mapping in
@@ -123,7 +122,7 @@ struct VersionSearch {
     /// Returns one inferred step for each pair of neighboring versions, or nil if a step cannot be
     /// inferred.
     ///
-    /// If `isNeeded` is true, records in ``failures`` which steps cannot be inferred.
+    /// If `isNeeded` is true, ``failures`` receives the reasons.
     private mutating func steps(
         _ from: Int, to: Int, isNeeded: Bool
     ) throws(StoreError) -> [MigrationChain.Step]? {
@@ -131,9 +130,8 @@ struct VersionSearch {
         var isWhole = true
         for version in from..<to {
             if history.isSame(version, version + 1) {
-                // Both versions have equal version hashes, so no step connects them. The previous step ends
-                // at the newer version instead. Without a previous step, the store already has the newer
-                // version.
+                // No step connects versions with equal version hashes; the previous step ends at the newer version
+                // instead. Without a previous step, the store already has the newer version.
                 if !steps.isEmpty {
                     steps[steps.count - 1].model = history.versions[version + 1].model
                     steps[steps.count - 1].destinationName = history.versions[version + 1].name
@@ -156,8 +154,7 @@ struct VersionSearch {
 
     // MARK: The path
 
-    /// Returns the steps of a path as migrations, without the steps between versions with equal
-    /// version hashes.
+    /// Returns the migrations of a path, without steps between versions with equal version hashes.
     private func joined(_ path: [VersionStep]) -> [MigrationChain.Step] {
         var steps: [MigrationChain.Step] = []
         for step in path {
@@ -179,7 +176,6 @@ struct VersionSearch {
         return steps
     }
 
-    /// Returns the description of the path for users.
     private func way(_ path: [VersionStep]) -> String? {
         let parts: [String] = path.compactMap { step in
             let ends = "from '\(history.versions[step.from].name)' to '\(history.versions[step.to].name)'"

@@ -37,9 +37,8 @@ extension PredicateExpressions.NotEqual: MacroTranslatable {
 extension MacroTranslation {
     /// Translates `==` or `!=`.
     ///
-    /// Comparing a condition with `true` gives the condition, and comparing it with `false` gives
-    /// the negation. A condition such as `name?.isEmpty` is nil if `name` is nil. A nil condition
-    /// equals neither `true` nor `false`.
+    /// A condition such as `name?.isEmpty` is nil if `name` is nil. A nil condition equals neither
+    /// `true` nor `false`.
     fileprivate func equality(
         _ left: any PredicateExpression, comparison: FetchRequest.Comparison.Operator,
         right: any PredicateExpression
@@ -124,7 +123,6 @@ extension MacroTranslation {
         return Self.compare(Self.count(found), comparison: .greater, right: .constant(0))
     }
 
-    /// Throws `unsupported` if the type does not conform to `StringProtocol`.
     fileprivate func requireText<Output>(_ type: Output.Type, what: String) throws(StoreError) {
         guard type is any StringProtocol.Type else {
             throw Self.untranslatable("'\(what)' of two collections that are not text")
@@ -168,12 +166,10 @@ extension PredicateExpressions.StringContainsRegex: MacroTranslatable {
 
 // MARK: Ranges
 
-/// A range expression of the macro.
 private protocol MacroRange {
     func bounds(_ translation: MacroTranslation) throws(StoreError) -> RangeBounds
 }
 
-/// The bounds of a range, as expressions.
 private struct RangeBounds {
     var lower: FetchRequest.Expression?
     var upper: FetchRequest.Expression?

@@ -130,7 +130,6 @@ extension PredicateExpressions.NilCoalesce: MacroTranslatable {
     }
 }
 
-/// An optional of any type.
 private protocol OptionalValue {}
 
 extension Optional: OptionalValue {}
@@ -168,10 +167,10 @@ extension PredicateExpressions.Conditional: MacroTranslatable {
 }
 
 extension MacroTranslation {
-    /// Returns `first` if the condition `test` is true, and otherwise `second`, as one part.
+    /// Returns a part that is `first` if `test` is true, and otherwise `second`.
     ///
-    /// If `first` or `second` is an optional condition, the result is an optional condition too.
-    /// That condition is nil if the chosen part is nil.
+    /// If `first` or `second` is an optional condition, so is the result, which is nil if the
+    /// chosen part is nil.
     fileprivate static func choice(_ test: FetchRequest.Predicate, first: MacroPart, second: MacroPart) -> MacroPart {
         if case .value(let first) = first, case .value(let second) = second {
             return .value(.conditional(test, first, second))
@@ -184,7 +183,6 @@ extension MacroTranslation {
         }
     }
 
-    /// Returns the condition `first` if `test` is true, and otherwise `second`, as one condition.
     private static func choice(
         _ test: FetchRequest.Predicate, first: FetchRequest.Predicate, second: FetchRequest.Predicate
     ) -> FetchRequest.Predicate {
@@ -202,7 +200,6 @@ extension MacroTranslation {
         if case .optional(_, let condition) = part { condition } else { Self.condition(part) }
     }
 
-    /// Returns the condition that a part is not nil.
     private static func isPresent(_ part: MacroPart) -> FetchRequest.Predicate {
         switch part {
         case .value(.constant(let value)): .constant(!value.isNull)

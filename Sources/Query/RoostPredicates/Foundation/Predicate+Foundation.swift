@@ -29,7 +29,6 @@ extension FetchRequest.Predicate {
 enum MacroPart {
     /// A value or a collection of values.
     case value(FetchRequest.Expression)
-    /// A condition.
     case condition(FetchRequest.Predicate)
     /// A condition such as `name?.isEmpty`, which is nil unless `present` is true.
     case optional(present: FetchRequest.Predicate, FetchRequest.Predicate)
@@ -37,13 +36,12 @@ enum MacroPart {
 
 /// An expression of the macro that translates itself or throws an error.
 ///
-/// Each type of expression implements its own translation, because the types are generic and a
-/// `switch` cannot list them.
+/// A `switch` cannot list the types of expressions, because the types are generic.
 protocol MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart
 }
 
-/// The state of a translation of a macro's predicate: the variables that an expression can use.
+/// The state of a translation of a macro's predicate.
 struct MacroTranslation {
     /// The values of the variables of the enclosing closures.
     var variables: [PredicateExpressions.VariableID: FetchRequest.Expression]
@@ -88,7 +86,6 @@ struct MacroTranslation {
         .conditional(condition, .constant(true), .constant(false))
     }
 
-    /// Returns the state for a closure whose variable has the given value.
     func binding<Bound>(
         _ variable: PredicateExpressions.Variable<Bound>, to expression: FetchRequest.Expression
     ) -> Self {
@@ -118,7 +115,6 @@ struct MacroTranslation {
         compare(expression, comparison: .notEqual, right: .constant(.null))
     }
 
-    /// Returns the number of elements in a collection, as an expression.
     static func count(_ collection: FetchRequest.Expression) -> FetchRequest.Expression {
         if case .aggregate(let members) = collection { return .constant(.int(Int64(members.count))) }
         return collection.appending([FetchRequest.CollectionOperator.count.rawValue])
@@ -126,7 +122,7 @@ struct MacroTranslation {
 
     /// Returns the error for a part that cannot be translated.
     ///
-    /// The message describes what kind of expression the part is, without its values.
+    /// The message describes the kind of the expression without its values.
     static func untranslatable(_ what: String, remedy: String? = nil) -> StoreError {
         StoreError(
             .unsupported,

@@ -12,9 +12,7 @@ public import RoostCore
 public struct CheckedFetchRequest: Sendable {
     /// The original request.
     public let request: FetchRequest
-    /// The compiled predicate of the request.
     package let filter: RecordFilter
-    /// The compiled order of the request.
     package let order: RecordSortOrder
 
     /// The model for which the request was compiled.
@@ -42,10 +40,6 @@ public struct CheckedFetchRequest: Sendable {
         return CheckedFetchRequest(request, filter: filter, order: .byKey)
     }
 
-    /// Returns the request with another predicate, for example the part of the original predicate
-    /// that an access path does not ensure.
-    ///
-    /// - Throws: The errors of compiling the predicate.
     package func with(_ predicate: FetchRequest.Predicate?) throws(StoreError) -> CheckedFetchRequest {
         var request = request
         request.predicate = predicate

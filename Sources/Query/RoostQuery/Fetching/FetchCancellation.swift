@@ -4,10 +4,7 @@ package import RoostCore
 package final class FetchProgress: Sendable {
     private let body: @Sendable (Int) -> Void
 
-    /// Creates a receiver.
-    ///
-    /// - Parameter body: A closure that receives the number of records examined since the last
-    ///   call.
+    /// Creates a receiver; `body` receives the number of records examined since the last call.
     package init(_ body: @escaping @Sendable (Int) -> Void) { self.body = body }
 
     func report(_ count: Int) { body(count) }
@@ -23,22 +20,19 @@ package enum FetchCancellation {
     /// A database that filters and sorts in its own engine does not report the progress of fetches.
     @TaskLocal package static var progress: FetchProgress?
 
-    /// The error that a fetch throws in a cancelled task.
     package static var error: StoreError {
         StoreError(.cancelled, "The task that fetches was cancelled before the fetch was done.")
     }
 
-    /// Throws `cancelled` if the current task is cancelled.
     package static func check() throws(StoreError) {
         if Task.isCancelled { throw error }
     }
 }
 
 extension Array {
-    /// Sorts like `sort(by:)`.
+    /// Sorts like `sort(by:)`, but throws `cancelled` soon after the task is cancelled.
     ///
-    /// Throws `cancelled` soon after the task is cancelled. After this error, the elements are in
-    /// any order.
+    /// After this error, the elements are in any order.
     mutating func sortUnlessCancelled(by precedes: (Element, Element) -> Bool) throws(StoreError) {
         var comparisonCount = 0
         do {

@@ -14,9 +14,8 @@ extension FetchPlan {
             order: .afterwards(request))
     }
 
-    /// Returns a part of a request's predicate as text.
-    ///
-    /// A part that cannot be written in the predicate language is replaced by a placeholder.
+    /// Returns a part of a request's predicate as text, or a placeholder if the predicate language
+    /// cannot express the part.
     package static func describe(
         _ part: FetchRequest.Predicate, of request: FetchRequest, model: ManagedObjectModel
     ) -> String {
@@ -77,7 +76,6 @@ package final class CountingVisitor: RecordVisitor {
         self.init(CursorVisitor(cursor, model: model), visits: visits)
     }
 
-    /// Visits the records of the other visitor, and counts them.
     package func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         var count = 0
         defer { visits.count += count }
@@ -89,7 +87,6 @@ package final class CountingVisitor: RecordVisitor {
 }
 
 extension RecordCursor {
-    /// Reads to the end and discards the records.
     package func exhaust(model: ManagedObjectModel) throws(StoreError) {
         var batch = RecordBatch(model: model)
         while try next(into: &batch) {}

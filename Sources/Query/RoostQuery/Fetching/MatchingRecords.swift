@@ -2,14 +2,12 @@ package import RoostCore
 
 /// The records of a source that match a filter.
 ///
-/// Fast conditions on the record alone are checked in place. Other conditions may take long or read
-/// other objects. They are checked on copies of records, because a store may hold locks while a
-/// record is visited.
+/// Fast conditions on the record alone are checked in place. Other conditions are checked on copies
+/// of records, because a store may hold locks while a record is visited.
 package final class MatchingRecords: RecordVisitor {
     /// The initial number of records to copy at once.
     ///
-    /// Each later round may copy four times as many records as the round before, up to a full
-    /// batch.
+    /// Each later round may copy four times as many records, up to a full batch.
     private static let firstCandidateCount = 16
     /// The number of copies to check between checks for cancellation.
     private static let candidatesPerLook = 64
@@ -25,17 +23,10 @@ package final class MatchingRecords: RecordVisitor {
     private var askedCount = 0
     private var candidateLimit = MatchingRecords.firstCandidateCount
     private var isAtEnd = false
-    /// An error that ended a search for candidates.
-    ///
-    /// The error is thrown after the candidates that were found before it are checked.
+    /// An error that ended a search for candidates, thrown after the found candidates are checked.
     private var pendingError: StoreError?
 
-    /// Prepares a pass over the matching records.
-    ///
-    /// - Parameters:
-    ///   - source: The records.
-    ///   - filter: The filter that the records must match.
-    ///   - graph: The source of related objects; see ``ScanningFetch``.
+    /// Prepares a pass over the matching records; for `graph`, see ``ScanningFetch``.
     package init(_ source: any RecordVisitor, filter: RecordFilter, graph: (any ObjectGraph)?) {
         self.source = source
         matcher = filter.matcher(over: graph)
@@ -130,11 +121,9 @@ package final class MatchingRecords: RecordVisitor {
 
     /// Examines the records of the source, and regularly checks whether the task was cancelled.
     ///
-    /// - Parameter next: A closure that examines up to ``FetchCancellation/stride`` records,
-    ///   because one call for each record would be slower. It adds the number of records to its
-    ///   argument. It returns whether the source has more records, and whether to continue.
-    /// - Returns: False after the last record.
-    /// - Throws: The errors of `next`; `cancelled`.
+    /// Returns false after the last record. `next` examines up to ``FetchCancellation/stride``
+    /// records, because one call for each record would be slower. It adds the number of examined
+    /// records to its argument.
     @inline(__always)
     private func inStrides(
         _ next: (inout Int) throws(StoreError) -> (isMore: Bool, shouldContinue: Bool)
@@ -164,10 +153,9 @@ package final class MatchingRecords: RecordVisitor {
         throw FetchCancellation.error
     }
 
-    /// Checks the other conditions of a candidate, and calls `body` with the candidate if it
-    /// matches.
+    /// Calls `body` with a candidate if the candidate meets the other conditions.
     ///
-    /// Returns the result of `body`; true if `body` was not called.
+    /// Returns the result of `body`, or true if `body` was not called.
     private func show(
         _ candidates: RecordBatch, at index: Int, _ body: (RecordReader) -> Bool
     ) throws(StoreError) -> Bool {
@@ -186,7 +174,6 @@ package final class MatchingRecords: RecordVisitor {
         }
     }
 
-    /// Copies the next records that meet the fast conditions.
     private func findCandidates() {
         candidates.removeAll()
         askedCount = 0

@@ -43,15 +43,8 @@ public final class ScanningFetch: FillingRecordCursor {
 
     /// Prepares a fetch over records that are visited in place.
     ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - model: The model of the store.
-    ///   - source: The records of the requested entity in ascending key order. Records of other
-    ///     entities are skipped. A request without sort descriptors returns the records in the
-    ///     order of the source.
-    ///   - graph: The source of related objects, as for ``init(_:model:source:graph:)``.
-    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`, `limitExceeded`; see
-    ///   ``RecordFilter`` and ``RecordSortOrder``.
+    /// A request without sort descriptors returns the records in the order of `source`. See
+    /// ``init(_:model:source:graph:)`` for the parameters and errors.
     package convenience init(
         _ request: FetchRequest, model: ManagedObjectModel, visiting source: any RecordVisitor,
         graph: (any ObjectGraph)? = nil
@@ -59,12 +52,6 @@ public final class ScanningFetch: FillingRecordCursor {
         self.init(try CheckedFetchRequest(request, model: model), visiting: source, graph: graph)
     }
 
-    /// Prepares a fetch of a compiled request.
-    ///
-    /// - Parameters:
-    ///   - checked: The compiled request.
-    ///   - source: The records, as for ``init(_:model:visiting:graph:)``.
-    ///   - graph: The source of related objects, as for ``init(_:model:source:graph:)``.
     package init(_ checked: CheckedFetchRequest, visiting source: any RecordVisitor, graph: (any ObjectGraph)? = nil) {
         let (request, model, order) = (checked.request, checked.model, checked.order)
         self.order = order
@@ -90,8 +77,6 @@ public final class ScanningFetch: FillingRecordCursor {
         try count(request, model: model, visiting: CursorVisitor(source, model: model), graph: graph)
     }
 
-    /// Counts the records that a request returns, with limit and offset applied, by visiting
-    /// `source`.
     package static func count(
         _ request: FetchRequest, model: ManagedObjectModel, visiting source: any RecordVisitor,
         graph: (any ObjectGraph)? = nil
@@ -100,8 +85,6 @@ public final class ScanningFetch: FillingRecordCursor {
         try count(try CheckedFetchRequest(request, model: model), visiting: source, graph: graph)
     }
 
-    /// Counts the records that a compiled request returns, with limit and offset applied, by
-    /// visiting `source`.
     package static func count(
         _ checked: CheckedFetchRequest, visiting source: any RecordVisitor, graph: (any ObjectGraph)? = nil
     ) throws(StoreError) -> Int {
@@ -112,7 +95,6 @@ public final class ScanningFetch: FillingRecordCursor {
         return request.fetchLimit.map { min($0, remaining) } ?? remaining
     }
 
-    /// The number of records of the source that were examined so far.
     package var visitedCount: Int { source.visitedCount }
 
     /// Adds the next records in the request's order.
@@ -146,7 +128,6 @@ public final class ScanningFetch: FillingRecordCursor {
     }
 
     private func fillSorted(_ batch: inout RecordBatch) throws(StoreError) -> Bool {
-        // After a damaged record, the next call continues reading.
         if keptOrder == nil { try readAndSort() }
         guard let order = keptOrder else { return false }
         while offset < order.count - given, limit.map({ given < $0 }) ?? true {

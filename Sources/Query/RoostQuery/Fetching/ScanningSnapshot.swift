@@ -2,13 +2,12 @@ public import RoostCore
 
 /// A snapshot that implements every query by reading its records in sequence.
 ///
-/// Use it for stores without indexes, such as files of foreign formats and stores of a few thousand
-/// objects. A conforming type implements ``StoreSnapshot/records(of:after:)``. If the model has
-/// to-many relationships without a to-one inverse, the type must also implement
-/// ``StoreSnapshot/links(of:after:)``.
+/// Use it for stores without indexes, such as foreign file formats and small stores. A conforming
+/// type implements ``StoreSnapshot/records(of:after:)``. If the model has to-many relationships
+/// without a to-one inverse, the type must also implement ``StoreSnapshot/links(of:after:)``.
 ///
-/// The default implementations of lookups and fetches read a whole hierarchy, or all links of a
-/// relationship. Implement such a method yourself if your store has a faster way.
+/// The default lookups and fetches read a whole hierarchy, or all links of a relationship.
+/// Implement such a method yourself if your store has a faster way.
 public protocol ScanningSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot {
     /// Throws `closed` if the snapshot or the store is closed.
     func requireOpen() throws(StoreError)
@@ -53,8 +52,6 @@ extension ScanningSnapshot {
 
     /// Returns no links.
     ///
-    /// Implement this method if a to-many relationship of the model has no to-one inverse.
-    ///
     /// - Throws: `closed`, `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship
     ///   that does not store links.
     public func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
@@ -68,7 +65,7 @@ extension ScanningSnapshot {
     /// The links of an ordered relationship are sorted by position, then by destination key.
     ///
     /// If the relationship has a to-one inverse, any damaged record of the destination's hierarchy
-    /// is an error, because that record may be one of the destinations.
+    /// is an error, because that record may be a destination.
     ///
     /// - Complexity: O(*n* + *m*), where *n* is the number of records of the object's hierarchy.
     ///   With a to-one inverse, *m* is the number of records of the destination entity; otherwise,
@@ -97,17 +94,16 @@ extension ScanningSnapshot {
         return ListedLinks(self, relationship: relationship.number, links: links)
     }
 
-    /// Fetches by reading the records of the entity in sequence.
+    /// Fetches by reading the entity's records in sequence.
     public func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor {
         ScanningFetch(request, visiting: try source(of: request), graph: objectGraph())
     }
 
-    /// Counts the records that ``fetch(_:)`` returns, by reading the records of the entity.
+    /// Counts the records that ``fetch(_:)`` returns, by reading the entity's records.
     public func count(_ request: CheckedFetchRequest) throws(StoreError) -> Int {
         try ScanningFetch.count(request, visiting: try source(of: request), graph: objectGraph())
     }
 
-    /// Returns all records of the request's entity.
     private func source(of request: CheckedFetchRequest) throws(StoreError) -> any RecordVisitor {
         try request.requireModel(model)
         return CursorVisitor(try records(of: request.request.entity, after: nil), model: model)
@@ -130,8 +126,8 @@ extension ScanningSnapshot {
 
     // MARK: Reading everything
 
-    /// Calls `body` with every intact record of an entity and its subentities, and `onDamage` with
-    /// the ID and the error of every damaged record.
+    /// Calls `body` with every intact record of an entity and its subentities, and `onDamage` for
+    /// every damaged record.
     fileprivate func scan(
         _ entity: EntityName, body: (RecordReader) throws(StoreError) -> Void,
         onDamage: (ObjectID, StoreError) throws(StoreError) -> Void
@@ -172,7 +168,6 @@ extension ScanningSnapshot {
         return links
     }
 
-    /// Returns the stored links of an object.
     private func stored(_ relationship: ManagedObjectModel.Relationship, from key: Int64) throws(StoreError) -> [Link] {
         let cursor = try links(of: relationship.name, after: nil)
         var batch = LinkBatch(relationship: relationship.number)
@@ -187,7 +182,6 @@ extension ScanningSnapshot {
     }
 }
 
-/// A cursor over links in memory.
 private final class ListedLinks: FillingLinkCursor {
     private let snapshot: any ScanningSnapshot
     private var links: ArraySlice<Link>
@@ -207,7 +201,7 @@ private final class ListedLinks: FillingLinkCursor {
     }
 }
 
-/// A cursor over the records with given IDs, found in one pass over each hierarchy of the IDs.
+/// A cursor that finds all its records in one pass over each hierarchy.
 private final class LookupCursor: FillingRecordCursor {
     private struct Place: Hashable {
         let root: Int

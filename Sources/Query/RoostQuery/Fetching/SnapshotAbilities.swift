@@ -1,13 +1,11 @@
 public import RoostCore
 
-// Optional abilities of snapshots for compiled requests. Each ability is a separate protocol. Programs call
-// extensions of `StoreSnapshot`, which use the ability of a conforming snapshot and otherwise a default
-// implementation.
+// Optional abilities of snapshots. The extension of `StoreSnapshot` below uses the ability of a conforming snapshot,
+// and otherwise a default implementation.
 
 /// A snapshot that accepts compiled requests, so that no request is compiled twice.
 ///
-/// A conforming type implements these two methods. ``StoreSnapshot/fetch(_:)`` and
-/// ``StoreSnapshot/count(_:)`` then have default implementations, which call the two methods.
+/// ``StoreSnapshot/fetch(_:)`` and ``StoreSnapshot/count(_:)`` then have default implementations.
 public protocol CheckedFetchingSnapshot: StoreSnapshot {
     /// Reads the records that a request returns, in the requested order; see
     /// ``StoreSnapshot/fetch(_:)``.
@@ -38,33 +36,29 @@ public protocol ExplainingSnapshot: StoreSnapshot {
 public protocol IDListingSnapshot: StoreSnapshot {
     /// Appends the IDs of the objects that a request returns, in the requested order.
     ///
-    /// Each ID contains the object's own entity.
-    ///
-    /// A damaged record that need not be read causes no error.
+    /// Each ID contains the object's own entity. A damaged record that need not be read causes no
+    /// error.
     func appendIDs(of request: CheckedFetchRequest, to ids: inout [ObjectID]) throws(StoreError)
 }
 
 /// A snapshot that can show records in place, without copying them.
 package protocol VisitableSnapshot: StoreSnapshot {
-    /// Returns a visitor of the records that the request returns.
+    /// Returns a visitor of the request's records in ascending key order; nil if this snapshot
+    /// cannot show records in place.
     ///
-    /// - Parameter request: A request without order, limit or offset.
-    /// - Returns: The visitor, which shows the records in ascending key order; nil if this snapshot
-    ///   cannot show records in place.
+    /// The request has no order, limit or offset.
+    ///
     /// - Throws: The errors of a fetch.
     func makeVisitor(_ request: CheckedFetchRequest) throws(StoreError) -> (any RecordVisitor)?
 }
 
 /// A snapshot that can compute aggregates of whole numbers without reading records.
 package protocol AggregatingSnapshot: StoreSnapshot {
-    /// Computes aggregates of whole numbers over all objects that the request returns.
+    /// Computes aggregates over all objects that the request returns.
     ///
-    /// After an error, the caller reads the objects instead. Reading them may throw another error.
+    /// The aggregates are of attributes of the request's entity. The request has no limit and no
+    /// offset; its order is ignored. After an error, the caller reads the objects instead.
     ///
-    /// - Parameters:
-    ///   - aggregates: The aggregates to compute. Each one is of an attribute of the request's
-    ///     entity.
-    ///   - request: A request without limit and offset. The order is ignored.
     /// - Returns: The results in the order of `aggregates`, with nil for an aggregate without
     ///   values. Returns nil instead of the array if this snapshot cannot compute all aggregates
     ///   exactly.
@@ -87,21 +81,14 @@ extension CheckedFetchingSnapshot {
 }
 
 extension StoreSnapshot {
-    /// Reads the records that a compiled request returns, in the requested order; see
-    /// ``StoreSnapshot/fetch(_:)``.
-    ///
-    /// - Throws: The errors of a fetch, and `modelMismatch` for a request that was compiled for
-    ///   another model.
+    /// Reads the records of a compiled request; see ``CheckedFetchingSnapshot/fetch(_:)``.
     package func fetch(checked request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor {
         if let snapshot = self as? any CheckedFetchingSnapshot { return try snapshot.fetch(request) }
         try request.requireModel(model)
         return try fetch(request.request)
     }
 
-    /// Counts the records that a compiled request returns; see ``StoreSnapshot/count(_:)``.
-    ///
-    /// - Throws: The errors of a fetch, and `modelMismatch` for a request that was compiled for
-    ///   another model.
+    /// Counts the records of a compiled request; see ``CheckedFetchingSnapshot/count(_:)``.
     package func count(checked request: CheckedFetchRequest) throws(StoreError) -> Int {
         if let snapshot = self as? any CheckedFetchingSnapshot { return try snapshot.count(request) }
         try request.requireModel(model)
@@ -134,18 +121,16 @@ extension StoreSnapshot {
 
     /// Returns the IDs of the objects that a request returns, in the requested order.
     ///
-    /// Each ID contains the object's own entity.
+    /// Each ID contains the object's own entity, and uses 16 bytes of memory.
     ///
-    /// Uses 16 bytes of memory for each ID. An ``IDListingSnapshot`` copies no records, and reads
-    /// no records if an index is enough. It throws no error for a damaged record that it does not
-    /// need to read. Other snapshots call ``fetch(_:)``.
+    /// An ``IDListingSnapshot`` copies no records, and reads none if an index is enough. It throws
+    /// no error for a damaged record that it need not read. Other snapshots call ``fetch(_:)``.
     ///
     /// - Throws: The errors of ``fetch(_:)`` and its cursor.
     public func objectIDs(_ request: FetchRequest) throws(StoreError) -> [ObjectID] {
         try objectIDs(checked: try CheckedFetchRequest(request, model: model))
     }
 
-    /// Returns the IDs of the objects that a compiled request returns; see ``objectIDs(_:)``.
     package func objectIDs(checked request: CheckedFetchRequest) throws(StoreError) -> [ObjectID] {
         var ids: [ObjectID] = []
         if let snapshot = self as? any IDListingSnapshot {
@@ -156,14 +141,10 @@ extension StoreSnapshot {
         return ids
     }
 
-    /// Returns a visitor that shows the records of the request in place; nil if the snapshot cannot
-    /// show records in place.
     package func visitor(_ request: CheckedFetchRequest) throws(StoreError) -> (any RecordVisitor)? {
         try (self as? any VisitableSnapshot)?.makeVisitor(request)
     }
 
-    /// Computes aggregates of whole numbers over all objects of a request; returns nil if the
-    /// snapshot cannot compute all aggregates.
     package func wholeNumbers(
         _ aggregates: [WholeNumberAggregate], of request: CheckedFetchRequest
     ) throws(StoreError) -> [Int64?]? {
@@ -172,7 +153,6 @@ extension StoreSnapshot {
 }
 
 extension RecordCursor {
-    /// Appends the IDs of the remaining records.
     package func appendIDs(to ids: inout [ObjectID], model: ManagedObjectModel) throws(StoreError) {
         var batch = RecordBatch(model: model)
         while try next(into: &batch) { for index in 0..<batch.count { ids.append(batch.id(at: index)) } }

@@ -3,23 +3,25 @@ public import RoostCore
 extension StoreSnapshot {
     /// Reads the rows that a request returns: values in named columns instead of objects.
     ///
-    /// Without aggregates and groups, each object gives one row, in the order of the request. Rows
-    /// are streamed, and only requested columns are decoded. With aggregates and no groups, there
-    /// is exactly one row, even without objects. With groups, each group gives one row. Groups are
-    /// ordered by the sort descriptors, then by the lowest key of each group's objects. All objects
-    /// are read before the first row. Grouping uses memory for one entry for each group; median,
-    /// mode and standard deviation also store every value.
+    /// - Without aggregates and groups, each object gives one row, in the order of the request.
+    ///   Rows are streamed, and only requested columns are decoded.
+    /// - With aggregates and no groups, there is exactly one row, even without objects.
+    /// - With groups, each group gives one row. Groups are ordered by the sort descriptors, then by
+    ///   the lowest key of each group's objects.
+    ///
+    /// For groups and aggregates, all objects are read before the first row. Memory contains one
+    /// entry for each group; median, mode and standard deviation also store every value.
     ///
     /// The value of a to-one relationship is the ID of the destination. A key path through an empty
     /// or dangling relationship is null. In sort descriptors, `havingPredicate` and
     /// `propertiesToGroupBy`, a column name takes precedence over a property name. Offset and limit
-    /// count rows. Sums of whole numbers and decimals are exact, and are rounded once to the 38
-    /// digits of a decimal. Floating-point numbers are added in key order, so that every store
-    /// returns the same rows, bit for bit.
+    /// count rows. Sums of whole numbers and decimals are exact, and are rounded once to 38 digits.
+    /// Floating-point numbers are added in key order, so that every store returns the same rows,
+    /// bit for bit.
     ///
-    /// Sorting by a column with an expression buffers all rows in memory. If the request has a
-    /// limit and does not remove duplicates, sorting buffers only about 2 × (offset + limit) rows.
-    /// Removing duplicates keeps a key in memory for each distinct row.
+    /// Sorting by a column with an expression buffers all rows in memory. With a limit and without
+    /// removal of duplicates, it buffers only about 2 × (offset + limit) rows. Removing duplicates
+    /// keeps a key in memory for each distinct row.
     ///
     /// - Throws: Before the first row: `unknownEntity`, `unknownProperty`; `invalidRequest` for a
     ///   column with many values, a column that is neither grouped nor an aggregate in a request
@@ -50,8 +52,6 @@ extension StoreSnapshot {
     }
 
     /// Returns the plan for fetching the objects of the rows; see ``explain(_:executing:)``.
-    ///
-    /// - Throws: The errors of ``rows(_:)``.
     package func explainRows(_ request: RowRequest, executing: Bool) throws(StoreError) -> FetchPlan {
         try explain(try RowPlan(request, model: model).request, executing: executing)
     }

@@ -5,12 +5,8 @@ package enum MissingIndex {
     /// Returns the first attribute that a condition compares without an index, for example
     /// `Artist.country`.
     ///
-    /// - Parameters:
-    ///   - plan: The plan of the request.
-    ///   - request: The request with the condition.
-    ///   - model: The model of the store.
-    /// - Returns: The attribute; nil if the plan already uses an index or a relationship, or if no
-    ///   new index would help.
+    /// Returns nil if the plan already uses an index or a relationship, or if no new index would
+    /// help.
     package static func attribute(
         _ plan: FetchPlan, for request: FetchRequest, model: ManagedObjectModel
     ) -> String? {
@@ -34,7 +30,7 @@ package enum MissingIndex {
         return nil
     }
 
-    /// Whether the matching objects would be in one or a few contiguous ranges of an index.
+    /// Whether the matching objects would be in few contiguous ranges of an index.
     private static func canUseIndex(_ comparison: FetchRequest.Comparison) -> Bool {
         guard comparison.options.isEmpty, comparison.modifier != .all else { return false }
         switch comparison.operator {

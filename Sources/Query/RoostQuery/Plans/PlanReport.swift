@@ -2,7 +2,6 @@ package import RoostCore
 
 /// The plan of a request, as JSON for programs and as text for people.
 package struct PlanReport: Encodable {
-    /// One access path.
     package struct Access: Encodable {
         let kind: String
         var name: String?
@@ -15,7 +14,6 @@ package struct PlanReport: Encodable {
     let order: String
     let keptAtMost: Int?
     let visited: Int?
-    /// The attribute for which an index would make the request faster.
     let missingIndex: String?
 
     package init(_ plan: FetchPlan, missingIndex: String?) {

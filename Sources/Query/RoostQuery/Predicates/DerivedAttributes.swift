@@ -1,30 +1,24 @@
 package import RoostCore
 
-/// The derived attributes of a model, each with its expression and the path to the objects that the
-/// expression reads.
+/// The derived attributes of a model, with their compiled expressions.
 ///
-/// The supported forms are those of Core Data: `now()`, paths of to-one relationships, the
-/// functions `canonical:`, `uppercase:` and `lowercase:`, and counts and aggregates of a to-many
+/// The forms are those of Core Data: `now()`, paths of to-one relationships, the functions
+/// `canonical:`, `uppercase:` and `lowercase:`, and counts and aggregates of a to-many
 /// relationship.
 package struct DerivedAttributes: Sendable {
     /// A derived attribute of a concrete entity.
     package struct Attribute: Sendable {
-        /// The number of the entity.
         package let entity: Int
-        /// The field of the attribute.
         package let field: RecordLayout.Field
-        /// The source of the value.
         package let value: Source
         /// The relationships from the entity to the objects on which the value depends.
         package let path: [ManagedObjectModel.Relationship]
         /// The name of the attribute at the end of the path, or nil if objects are counted.
         package let sourceName: String?
 
-        /// Whether the value depends on a to-many relationship.
         package var isAggregate: Bool { path.contains(where: \.isToMany) }
 
-        /// Evaluates the expression for a record, and returns the result as a value of the
-        /// attribute's type.
+        /// Evaluates the expression for a record, and converts the result to the attribute's type.
         ///
         /// - Throws: `invalidValue` for a value that the attribute cannot hold; errors of
         ///   evaluating the expression.
@@ -41,11 +35,9 @@ package struct DerivedAttributes: Sendable {
         }
     }
 
-    /// The source of a derived attribute's value.
     package enum Source: Sendable {
         /// The time of the change.
         case now
-        /// An expression on the object.
         case expression(CompiledExpression)
     }
 
@@ -53,15 +45,12 @@ package struct DerivedAttributes: Sendable {
     package let attributes: [[Attribute]]
     /// Whether a derived attribute depends on another derived attribute.
     package let isNested: Bool
-    /// The number of derived attributes of all entities.
     package let count: Int
-    /// For each entity number, whether derived attributes of other objects depend on objects of the
-    /// entity.
+    /// By entity number, the results of ``dependsOnObjects(of:)``.
     private let sources: [Bool]
     /// The relationships through which an attribute reads a property of another object.
     package let readRelationships: [ManagedObjectModel.Relationship]
 
-    /// Whether the model has no derived attributes.
     package let isEmpty: Bool
 
     /// Compiles the derived attributes of a model.

@@ -2,16 +2,15 @@ package import RoostCore
 
 /// The order in which to compute the derived attributes of all objects of a model.
 package struct DerivedSteps: Sendable {
-    /// The attributes by the step that computes them, and then by entity number.
+    /// The attributes, by step and then by entity number.
     ///
     /// An attribute depends only on attributes of earlier steps.
     package private(set) var steps: [[[DerivedAttributes.Attribute]]] = []
     /// The attributes without a step, by entity number.
     ///
-    /// They depend on each other in a circle, or on other attributes that do.
+    /// Each one depends on a circle of attributes.
     package private(set) var circular: [[DerivedAttributes.Attribute]]
 
-    /// Orders the derived attributes of a model.
     package init(_ derived: DerivedAttributes, of model: ManagedObjectModel) {
         let all = Array(derived.attributes.joined())
         let none = [[DerivedAttributes.Attribute]](repeating: [], count: derived.attributes.count)
@@ -20,7 +19,7 @@ package struct DerivedSteps: Sendable {
         for (position, attribute) in all.enumerated() {
             positions[attribute.entity][attribute.field.name] = position
         }
-        // For each attribute, the attributes that depend on it, and the number of its sources without a step.
+        // For each attribute, its dependents, and the number of its sources without a step.
         var dependents = [[Int]](repeating: [], count: all.count)
         var openCounts = [Int](repeating: 0, count: all.count)
         for (position, attribute) in all.enumerated() {
@@ -51,8 +50,7 @@ package struct DerivedSteps: Sendable {
         }
     }
 
-    /// Removes the attributes whose values depend on other objects, directly or through other
-    /// attributes of their object.
+    /// Removes the attributes that depend on other objects, directly or through another attribute.
     package mutating func removeAttributesReadingOtherObjects() {
         var removed = [Set<String>](repeating: [], count: circular.count)
         for step in steps.indices {

@@ -1,9 +1,8 @@
 public import RoostCore
 
 extension FetchRequest.Predicate {
-    /// Returns the predicate with its variables replaced by values.
-    ///
-    /// The variable of a SUBQUERY is not replaced in the condition of the SUBQUERY.
+    /// Returns the predicate with its variables replaced by values, except where a SUBQUERY binds
+    /// them.
     ///
     /// - Parameter variables: The value of each variable, by the variable's name without `$`.
     ///   Additional values are ignored.
@@ -34,9 +33,7 @@ extension FetchRequest.Predicate {
 }
 
 extension FetchRequest.Expression {
-    /// Returns the expression with its variables replaced by values.
-    ///
-    /// See ``FetchRequest/Predicate/substituting(_:)``.
+    /// Replaces variables as in ``FetchRequest/Predicate/substituting(_:)``.
     package func substituting(_ variables: [String: Value]) throws(StoreError) -> Self {
         try substituting(Substitution(values: variables))
     }

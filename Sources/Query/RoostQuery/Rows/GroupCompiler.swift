@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// Compiles the columns of grouped rows.
 ///
-/// In the compiled program, grouping keys and aggregates are variables. So the program can run
-/// without records.
+/// In the compiled program, grouping keys and aggregates are variables, so the program needs no
+/// records.
 struct GroupCompiler {
     private let properties: [FetchRequest.FetchedProperty]
     private let keys: [FetchRequest.Expression]
@@ -15,9 +15,7 @@ struct GroupCompiler {
     private var compiler: PredicateCompiler
     private(set) var keySources: [RowSource] = []
     private var keyTypes: [PredicateType] = []
-    /// The slots of the keys' variables in the program.
     private(set) var keySlots: [Int] = []
-    /// The slots of the aggregates' variables in the program.
     private(set) var aggregateSlots: [Int] = []
     private(set) var aggregates: [@Sendable () -> any RowAggregate] = []
     private var aggregateExpressions: [FetchRequest.Expression] = []
@@ -34,7 +32,6 @@ struct GroupCompiler {
         compiler = PredicateCompiler(model: model, entity: entity, isShallow: isShallow)
     }
 
-    /// The program that evaluates the columns and the condition on groups.
     var program: PredicateProgram { PredicateProgram(compiler.parts, model: model) }
 
     mutating func compileKeys() throws(StoreError) {
@@ -71,12 +68,13 @@ struct GroupCompiler {
         let term = try compiler.expression(rewritten)
         guard !term.type.isCollection else {
             throw StoreError(
-                .invalidRequest, "The column '\(name)' of '\(entity.name)' has many values, and a row has one.")
+                .invalidRequest,
+                "The column '\(name)' of '\(entity.name)' needs one value in each row, but its expression has many values."
+            )
         }
         return (.expression(term.node), term.type.kind, AttributeType(term.type.kind))
     }
 
-    /// Compiles the condition that groups must meet.
     mutating func condition(_ predicate: FetchRequest.Predicate?) throws(StoreError) -> PredicateProgram.Index? {
         guard let predicate else { return nil }
         let rewritten = try rewrite(predicate, place: .having, depth: 0)
@@ -87,7 +85,6 @@ struct GroupCompiler {
 
     /// The names of the keys' variables, which error messages show.
     private var keyNames: [String] = []
-    /// The names of the aggregates' variables.
     private var aggregateNames: [String] = []
 
     private func keyName(_ index: Int) -> String { keyNames[index] }
@@ -95,7 +92,6 @@ struct GroupCompiler {
     private func keyIndex(named name: String) -> Int? { keyNames.firstIndex(of: name) }
     private func aggregateIndex(named name: String) -> Int? { aggregateNames.firstIndex(of: name) }
 
-    /// Returns a name that no key or aggregate uses yet.
     private func newName(_ expression: FetchRequest.Expression) -> String {
         var name = expression.label
         while keyNames.contains(name) || aggregateNames.contains(name) { name += "'" }
@@ -239,29 +235,25 @@ struct GroupCompiler {
             }
         return StoreError(
             .invalidRequest,
-            "The rows of '\(entity.name)' \(what): \(grouped); group by it too, or take an aggregate as max(\(name)).")
+            "The rows of '\(entity.name)' \(what): \(grouped); group by '\(name)' too, or write max(\(name)).")
     }
 }
 
 extension FetchRequest.Expression {
     /// Returns the function and its argument if the expression is an aggregate; otherwise nil.
     ///
-    /// In an aggregate, the function takes many values, and the argument has one value for each
-    /// object.
+    /// The argument of an aggregate has one value for each object.
     func aggregate(
         _ compiler: inout RowCompiler
     ) throws(StoreError) -> (FetchRequest.Function, FetchRequest.Expression)? {
         guard case .function(let function, let arguments) = self, function.isOfMany, let argument = arguments.first,
             arguments.count == 1
         else { return nil }
-        // An aggregate of an aggregate is also returned, so that the caller can report it.
+        // An aggregate of an aggregate is returned, so that the caller can report it.
         if try argument.containsAggregate(&compiler) { return (function, argument) }
         return try compiler.isCollection(argument) ? nil : (function, argument)
     }
 
-    /// Whether the expression contains an aggregate.
-    ///
-    /// Throws if the expression is invalid or nested too deep.
     func containsAggregate(_ compiler: inout RowCompiler, depth: Int = 0) throws(StoreError) -> Bool {
         try compiler.requireDepthHere(depth)
         let members: [FetchRequest.Expression]
@@ -286,9 +278,7 @@ extension FetchRequest.Expression {
         return false
     }
 
-    /// The name of the expression in messages, and the default name of its column.
-    ///
-    /// The label contains no constants.
+    /// The name in messages, and the default name of a column, without constants.
     var label: String {
         switch self {
         case .constant: "…"
@@ -308,8 +298,7 @@ extension FetchRequest.Expression {
         }
     }
 
-    /// Returns the message about a path that begins with an operator and has many values for each
-    /// object.
+    /// Returns the message about a path such as `@sum.x`, if `x` has many values for each object.
     static func manyOfEach(_ names: [String]) -> String {
         let (name, rest) = (names.first ?? "", Array(names.dropFirst()))
         // For each object, the suggested path aggregates the values, or counts the related objects.
@@ -317,12 +306,10 @@ extension FetchRequest.Expression {
         let function = FetchRequest.Expression.keyPath([name, "x"]).withFunctions.label.prefix { $0 != "(" }
         let whole = name == "@count" ? "sum" : function
         return
-            "'\(rest.joined(separator: "."))' has many values for each object, and '\(name)' of a group takes one; write \(whole)(\(each.joined(separator: ".")))."
+            "'\(rest.joined(separator: "."))' has many values for each object, but '\(name)' of a group needs one; write \(whole)(\(each.joined(separator: ".")))."
     }
 
-    /// The expression, with a function instead of an operator at the beginning of a path.
-    ///
-    /// For example, `@sum.length` becomes `sum(length)`.
+    /// The expression, with `sum(length)` instead of a path such as `@sum.length`.
     var withFunctions: FetchRequest.Expression {
         guard case .keyPath(let names) = self, let first = names.first,
             let collectionOperator = FetchRequest.CollectionOperator(rawValue: first)
@@ -341,9 +328,6 @@ extension FetchRequest.Expression {
 }
 
 extension FetchRequest.Predicate {
-    /// Whether the predicate contains an aggregate.
-    ///
-    /// Throws if the predicate is invalid or nested too deep.
     func containsAggregate(_ compiler: inout RowCompiler, depth: Int) throws(StoreError) -> Bool {
         try compiler.requireDepthHere(depth)
         switch self {

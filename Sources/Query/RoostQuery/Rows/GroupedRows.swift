@@ -16,20 +16,16 @@ final class GroupedRows: RowCursor {
     /// The key values of each group's first object, in group order.
     private var keyValues: [Value] = []
     private var read: RecordBatch
-    /// The visitor that reads records in place; nil before its first use, or if the store copies
-    /// records.
+    /// The visitor that reads records in place; nil before its first use, or if records are copied.
     private var visitor: (any RecordVisitor)?
     private var asked = false
     private var isRead = false
     private var isAtEnd = false
     private var given = 0
 
-    /// The source of the objects to group.
     struct Source {
-        /// The snapshot, which may compute aggregates over all objects.
         let snapshot: any StoreSnapshot
         let request: CheckedFetchRequest
-        /// The records that the request returns.
         let records: any RecordCursor
     }
 
@@ -67,12 +63,10 @@ final class GroupedRows: RowCursor {
 
     // MARK: Reading
 
-    /// Requests all aggregates from the store.
+    /// Requests all aggregates from the store, and returns whether the store computed them.
     ///
-    /// Returns false if the request has groups, or if the store cannot compute all aggregates.
-    ///
-    /// Returns false after an error too. The caller then reads the objects, and so finds any
-    /// damaged object.
+    /// Returns false after an error. The caller then reads the objects, and so finds any damaged
+    /// object.
     private func ask() -> Bool {
         asked = true
         var questions: [WholeNumberAggregate] = []
@@ -165,7 +159,6 @@ final class GroupedRows: RowCursor {
 
     // MARK: Rows
 
-    /// Appends the row of a group if the group meets the condition.
     private func append(_ group: Int, to batch: inout RowBatch) throws(StoreError) {
         groupEvaluator.begin(nil)
         let keys = keyValues[(group * grouping.keys.count)..<((group + 1) * grouping.keys.count)]
@@ -195,7 +188,6 @@ final class GroupedRows: RowCursor {
 }
 
 extension RowPlan.Grouping {
-    /// Whether any column must be computed from keys and aggregates.
     var hasExpressions: Bool {
         columns.contains { column in
             if case .expression = column { return true }

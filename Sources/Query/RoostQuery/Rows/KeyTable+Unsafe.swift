@@ -9,15 +9,11 @@ struct KeyTable {
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
     private var hashes: [UInt64] = []
-    /// A hash table of key numbers.
-    ///
-    /// Each number was put into the first free place at or after the place that the key's hash
-    /// selects. −1 marks a free place.
+    /// A hash table of key numbers with linear probing; −1 marks a free place.
     private var places = [Int32](repeating: -1, count: 64)
 
     var count: Int { ends.count }
 
-    /// Returns the number of a key, inserting the key if it is new.
     mutating func insert(_ key: [UInt8]) -> (number: Int, isNew: Bool) {
         let hash = key.withUnsafeBytes { XXH3_64bits_withSeed($0.baseAddress, $0.count, Self.seed) }
         var place = Int(truncatingIfNeeded: hash) & (places.count - 1)

@@ -3,8 +3,6 @@ internal import RoostCore
 
 extension OrderedBytes {
     /// Appends a decoded value.
-    ///
-    /// Numbers of all types are ordered by value.
     static func append(
         _ value: Value, options: FetchRequest.Comparison.Options, model: ManagedObjectModel, to key: inout [UInt8]
     ) {
@@ -33,7 +31,6 @@ extension OrderedBytes {
         }
     }
 
-    /// Appends the value of an expression.
     static func append(
         _ operand: PredicateOperand, options: FetchRequest.Comparison.Options, to key: inout [UInt8]
     ) {

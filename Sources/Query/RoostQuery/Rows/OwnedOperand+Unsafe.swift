@@ -3,9 +3,7 @@ internal import RoostCore
 /// An operand that owns its bytes.
 struct OwnedOperand {
     private let constant: Bytes?
-    /// The operand.
-    ///
-    /// The operand's bytes are valid as long as this value exists.
+    /// The operand, whose bytes are valid as long as this value exists.
     let operand: PredicateOperand
 
     /// Bytes at a fixed address.
@@ -22,7 +20,6 @@ struct OwnedOperand {
 
     init() { (constant, operand) = (nil, .null) }
 
-    /// Creates a copy of an operand.
     init(_ operand: PredicateOperand) {
         guard case .bytes(let bytes) = operand else {
             (constant, self.operand) = (nil, operand)

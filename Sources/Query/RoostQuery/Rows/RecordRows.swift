@@ -10,12 +10,7 @@ final class RecordRows: RowCursor {
     private var read: RecordBatch
     private var isAtEnd = false
 
-    /// Creates a cursor.
-    ///
-    /// - Parameters:
-    ///   - plan: The columns. Columns that are used only for sorting have no name.
-    ///   - records: The objects.
-    ///   - evaluator: The evaluator of the plan's program.
+    /// Creates a cursor; columns that are used only for sorting have no name.
     init(_ plan: RowPlan, records: any RecordCursor, evaluator: PredicateEvaluator) {
         (sources, self.records, self.evaluator) = (plan.sources, records, evaluator)
         columns = plan.columns + [String](repeating: "", count: plan.sources.count - plan.columns.count)

@@ -6,49 +6,36 @@ internal import RoostCore
 protocol RowAggregate: AnyObject {
     /// Adds the records of a batch in their order.
     ///
-    /// - Parameters:
-    ///   - batch: The records.
-    ///   - groups: The index of each record's group.
-    ///   - groupCount: The number of groups so far.
-    ///   - evaluator: The evaluator of expressions.
-    /// - Throws: The errors of evaluating an expression.
+    /// `groups` contains the index of each record's group, and `groupCount` is the number of groups
+    /// so far.
     func add(_ batch: RecordBatch, groups: [Int], groupCount: Int, evaluator: PredicateEvaluator)
         throws(StoreError)
 
-    /// Returns the value for a group.
     func value(of group: Int) -> PredicateOperand
 }
 
 /// An aggregate that can be derived from aggregates of whole numbers, which a store may be able to
 /// compute.
 protocol WholeNumberRowAggregate: RowAggregate {
-    /// The required aggregates of whole numbers.
     var questions: [WholeNumberAggregate] { get }
 
-    /// Sets the only group's value from the results for ``questions``.
-    ///
-    /// The caller then adds no records.
+    /// Sets the only group's value from the results for ``questions``; no records are added then.
     func take(_ answers: [Int64?])
 }
 
-/// An aggregate of a field that each record itself contains.
-///
-/// So records can be read in place.
+/// An aggregate of a field in the record itself, so that records can be read in place.
 protocol FieldAggregate: RowAggregate {
     /// Visits records with `show`, and adds each record to the only group.
     func add(_ show: ((RecordReader) -> Void) throws(StoreError) -> Void) throws(StoreError)
 }
 
 extension FieldAggregate {
-    /// Adds the records of a batch to the only group.
     func add(_ batch: RecordBatch) throws(StoreError) {
         try add { (body) throws(StoreError) in batch.forEachRecord(body) }
     }
 }
 
-/// The number of objects.
-///
-/// An object counts even if the argument of the function is null.
+/// The number of objects, even if the argument of the function is null for some of them.
 final class CountAggregate: WholeNumberRowAggregate {
     private var counts: [Int64] = []
     let questions: [WholeNumberAggregate] = [.objects]
@@ -201,8 +188,7 @@ final class WholeExtremeAggregate: WholeNumberRowAggregate, FieldAggregate {
 
 /// An aggregate with any function except count, over values of any type.
 ///
-/// Minimum and maximum store one value for each group. Median, mode and standard deviation store
-/// all values.
+/// Median, mode and standard deviation store all values.
 final class GeneralAggregate: RowAggregate {
     private let function: FetchRequest.Function
     private let source: RowSource

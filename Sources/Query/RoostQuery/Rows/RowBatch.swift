@@ -13,7 +13,7 @@ public import RoostCore
 public struct RowBatch: Sendable {
     /// The names of the columns.
     public internal(set) var columns: [String] = []
-    /// The values of all rows, row by row, in the order of the columns.
+    /// The values, row by row.
     package internal(set) var values: [Value] = []
     /// The number of rows.
     public internal(set) var count = 0
@@ -21,7 +21,6 @@ public struct RowBatch: Sendable {
     /// Creates an empty batch for a ``RowCursor`` to fill.
     public init() {}
 
-    /// Whether the batch has no rows.
     package var isEmpty: Bool { count == 0 }
 
     /// The value in the given row and column.
@@ -48,7 +47,7 @@ public struct RowBatch: Sendable {
         return values
     }
 
-    /// Removes all rows, and keeps the memory and the columns.
+    /// Removes all rows, but keeps the memory and the columns.
     mutating func removeAll() {
         values.removeAll(keepingCapacity: true)
         count = 0
@@ -63,20 +62,10 @@ public struct RowBatch: Sendable {
 }
 
 /// A single pass over rows.
-///
-/// ```swift
-/// let cursor = try snapshot.rows(request)
-/// print(cursor.columns)
-/// var batch = RowBatch()
-/// while try cursor.next(into: &batch) {
-///     for row in 0..<batch.count { print(batch.values(at: row)) }
-/// }
-/// ```
 public protocol RowCursor: AnyObject {
     /// The names of the columns.
     var columns: [String] { get }
-    /// The types of the columns' values; nil if the type depends on the values, for example in some
-    /// sums.
+    /// The types of the columns' values; nil if the type depends on the values.
     var types: [AttributeType?] { get }
 
     /// Replaces the contents of `batch` with the next rows.

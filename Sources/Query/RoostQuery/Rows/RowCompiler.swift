@@ -18,16 +18,12 @@ struct RowCompiler {
         compiler = PredicateCompiler(model: model, entity: entity, isShallow: isShallow)
     }
 
-    /// Throws if the program has too many nodes, or if `depth` exceeds the general limit or the
-    /// limit for the caller's stack.
     func requireDepthHere(_ depth: Int) throws(StoreError) { try compiler.requireDepthHere(depth) }
 
     /// The program to which ``RowSource/expression(_:_:)`` refers.
     var program: PredicateProgram { PredicateProgram(compiler.parts, model: model) }
 
     /// Compiles an expression that must have a single value.
-    ///
-    /// `column` is the column's name in error messages.
     mutating func source(
         _ expression: FetchRequest.Expression, column: String
     ) throws(StoreError) -> (RowSource, PredicateType) {
@@ -47,13 +43,12 @@ struct RowCompiler {
         guard !term.type.isCollection else {
             throw StoreError(
                 .invalidRequest,
-                "The column '\(column)' of '\(entity.name)' has many values, and a row has one; write count(…), sum(…) or another function over them."
+                "The column '\(column)' of '\(entity.name)' needs one value in each row, but its expression has many values; write count(…), sum(…) or another function over them."
             )
         }
         return (.expression(term.node, term.type.kind), term.type)
     }
 
-    /// Whether an expression has many values for each object.
     mutating func isCollection(_ expression: FetchRequest.Expression) throws(StoreError) -> Bool {
         switch expression {
         case .evaluatedObject, .constant: return false
@@ -89,7 +84,6 @@ struct RowCompiler {
     }
 }
 
-/// The range of rows to return.
 struct Window: Sendable {
     let offset: Int
     let limit: Int?
@@ -103,9 +97,8 @@ struct Window: Sendable {
     }
 }
 
-/// A compiled request for rows, in which all names and types are valid.
+/// A compiled request for rows.
 struct RowPlan: Sendable {
-    /// The content of a column of a grouped row.
     enum GroupedColumn: Sendable {
         case key(Int)
         case aggregate(Int)
@@ -113,21 +106,19 @@ struct RowPlan: Sendable {
         case expression(PredicateProgram.Index)
     }
 
-    /// The grouping of rows.
     struct Grouping: Sendable {
         var keys: [RowSource] = []
         var aggregates: [@Sendable () -> any RowAggregate] = []
         var columns: [GroupedColumn] = []
         var columnKinds: [PredicateType.Kind] = []
         var columnTypes: [AttributeType?] = []
-        /// The slots of the keys' variables in the program.
+        /// The slots of the keys' variables in ``program``.
         var keySlots: [Int] = []
-        /// The slots of the aggregates' variables in the program.
         var aggregateSlots: [Int] = []
         var having: PredicateProgram.Index?
         /// The program for the columns and the condition on groups.
         ///
-        /// The program's variables are the keys and aggregates of a group.
+        /// Its variables are the keys and aggregates of a group.
         var program: PredicateProgram
         /// Whether all objects are one group, because the request has aggregates but no keys.
         ///
@@ -135,7 +126,6 @@ struct RowPlan: Sendable {
         var isWhole: Bool
     }
 
-    /// The names of the columns to return.
     let columns: [String]
     /// The sources of the returned columns and then of columns that are used only for sorting.
     ///
@@ -148,7 +138,6 @@ struct RowPlan: Sendable {
     let request: FetchRequest
     /// The order of the rows; nil if rows are already created in the requested order.
     let order: [SortedRows.Level]?
-    /// Whether duplicate rows are removed.
     let isDistinct: Bool
     /// The window of rows; nil if the fetch applies the window.
     let window: Window?

@@ -1,9 +1,6 @@
 internal import RoostCore
 
 extension RowPlan {
-    /// Compiles the rows of a request.
-    ///
-    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`, `limitExceeded`.
     init(_ request: RowRequest, model: ManagedObjectModel) throws(StoreError) {
         self = try PredicateCompiler.compile { (isShallow) throws(StoreError) in
             try RowPlan(request, model: model, isShallow: isShallow)

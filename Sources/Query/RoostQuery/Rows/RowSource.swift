@@ -12,7 +12,6 @@ enum RowSource: Sendable {
 
 /// A path through to-one relationships to a field.
 struct RowPath: Sendable {
-    /// A to-one relationship of the path.
     struct Step: Sendable {
         /// The slots of the relationship's reference, by entity number.
         let slots: PlainArray<FieldSlot?>
@@ -44,9 +43,7 @@ struct RowPath: Sendable {
         kind = field.kind
     }
 
-    /// Runs `body` with the record that contains the field.
-    ///
-    /// Returns nil if a relationship of the path has no object.
+    /// Runs `body` with the record that contains the field; nil if a relationship has no object.
     @inline(__always)
     func withEnd<Result>(
         of record: RecordReader, evaluator: PredicateEvaluator, _ body: (RecordReader) -> Result
@@ -104,7 +101,6 @@ extension FieldSlot {
 }
 
 extension RowSource {
-    /// Reads the related objects of a batch's records in few calls.
     func prefetch(for records: RecordBatch, evaluator: PredicateEvaluator) {
         if case .path(let path) = self { path.prefetch(for: records, evaluator: evaluator) }
     }
@@ -124,9 +120,7 @@ extension RowSource {
         }
     }
 
-    /// Returns the value as an operand.
-    ///
-    /// The operand's bytes are valid until the evaluator begins the next record.
+    /// Returns the value, whose bytes are valid until the evaluator begins the next record.
     func operand(of record: RecordReader, evaluator: PredicateEvaluator) -> PredicateOperand {
         switch self {
         case .object: return .object(root: record.model.entities[record.entityNumber].root, key: record.key)
@@ -160,7 +154,7 @@ extension RowSource {
         }
     }
 
-    /// The path if its field is in the record itself; otherwise nil.
+    /// The path, if its field is in the record itself.
     var localPath: RowPath? {
         if case .path(let path) = self, path.steps.isEmpty { return path }
         return nil
@@ -179,7 +173,6 @@ extension RowSource {
 }
 
 extension AttributeType {
-    /// Creates the type of a field's values.
     init(_ kind: RecordLayout.Field.Kind) {
         switch kind {
         case .decimal: self = .decimal

@@ -9,7 +9,6 @@ internal import RoostCore
 /// If only the first rows are needed, the cursor buffers at most two batches plus twice the number
 /// of needed rows. Otherwise it buffers all rows.
 final class SortedRows: RowCursor {
-    /// A column of the source, and its options and direction for sorting.
     struct Level {
         let column: Int
         let options: FetchRequest.Comparison.Options
@@ -27,14 +26,10 @@ final class SortedRows: RowCursor {
     private var order: [Int]?
     private var given = 0
 
-    /// Sorts rows.
+    /// Creates a cursor that returns the columns with the names `columns`.
     ///
-    /// - Parameters:
-    ///   - source: The rows. Columns after `columns` are used only for sorting.
-    ///   - columns: The columns to return, which are the first columns of the source.
-    ///   - levels: The order, most significant first.
-    ///   - needed: The number of first rows that are needed; nil for all.
-    ///   - model: The model for object IDs in the rows.
+    /// These are the first columns of the source; the others are used only for sorting. `needed` is
+    /// the number of first rows that are needed; nil for all.
     init(_ source: any RowCursor, columns: [String], levels: [Level], needed: Int?, model: ManagedObjectModel) {
         (self.source, self.columns, self.levels, self.needed) = (source, columns, levels, needed)
         self.model = model

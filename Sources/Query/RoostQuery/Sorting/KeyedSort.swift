@@ -2,8 +2,9 @@ internal import RoostCore
 
 /// Sorts records by keys that are computed once for each record.
 ///
-/// With a limit, at most two batches plus 2 × (offset + limit) records are buffered, with their
-/// keys. Without a limit, all records are buffered.
+/// Records with equal sort keys are in ascending order of their object keys. With a limit, at most
+/// two batches plus 2 × (offset + limit) records are buffered, with their keys. Without a limit,
+/// all records are buffered.
 final class KeyedSort {
     private let source: MatchingRecords
     private let encoder: SortKeyEncoder
@@ -22,15 +23,6 @@ final class KeyedSort {
     private var order: [Int]?
     private var given = 0
 
-    /// Prepares sorting.
-    ///
-    /// - Parameters:
-    ///   - source: The records to sort, in any order.
-    ///   - encoder: The order. Records with equal sort keys are in ascending key order.
-    ///   - model: The model of the records.
-    ///   - graph: The source of related objects, for an order through relationships.
-    ///   - offset: The number of records to skip.
-    ///   - limit: The maximum number of records; nil for all.
     init(
         _ source: MatchingRecords, by encoder: SortKeyEncoder, model: ManagedObjectModel, graph: (any ObjectGraph)?,
         offset: Int, limit: Int?

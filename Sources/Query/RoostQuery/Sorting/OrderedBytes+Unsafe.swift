@@ -11,12 +11,8 @@ internal import RoostCore
 enum OrderedBytes {
     /// Appends the value of a record's field.
     ///
-    /// - Parameters:
-    ///   - slot: The field. A reference is encoded as the object's key, and an object ID as the
-    ///     object's key and root entity.
-    ///   - record: The record.
-    ///   - options: The options for folding and comparing text.
-    ///   - key: The key to append to.
+    /// A reference is encoded as the object's key, and an object ID as the object's key and root
+    /// entity.
     @inline(__always)
     static func append(
         _ slot: FieldSlot, of record: RecordReader, options: FetchRequest.Comparison.Options = [],
@@ -73,7 +69,6 @@ enum OrderedBytes {
         withUnsafeBytes(of: number.bigEndian) { key.append(contentsOf: $0) }
     }
 
-    /// Appends a floating-point number.
     @inline(__always)
     static func append(_ number: Double, to key: inout [UInt8]) {
         guard !number.isNaN else { return append(UInt64.max, to: &key) }
@@ -81,7 +76,6 @@ enum OrderedBytes {
         append(bits >> 63 == 0 ? bits | 1 << 63 : ~bits, to: &key)
     }
 
-    /// Appends a decimal.
     static func append(_ number: DecimalNumber, to key: inout [UInt8]) {
         guard !number.isNaN else { return key.append(3) }
         guard number.mantissa != 0 else { return key.append(1) }
@@ -101,12 +95,10 @@ enum OrderedBytes {
 }
 
 extension OrderedBytes {
-    /// Appends text, encoded for the order that `options` define.
     static func append(text: inout String, options: FetchRequest.Comparison.Options, to key: inout [UInt8]) {
         text.withUTF8 { append(text: UnsafeRawBufferPointer($0), options: options, to: &key) }
     }
 
-    /// Appends the 16 bytes of a UUID.
     static func append(_ uuid: UUID, to key: inout [UInt8]) {
         withUnsafeBytes(of: uuid.uuid) { key.append(contentsOf: $0) }
     }

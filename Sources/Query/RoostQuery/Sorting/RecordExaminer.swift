@@ -12,10 +12,8 @@ package final class RecordExaminer {
 
     /// Prepares the examination of records.
     ///
-    /// - Parameters:
-    ///   - checked: The request, whose limit and offset are ignored.
-    ///   - graph: The source of related objects; nil if the request needs none.
-    /// - Throws: The errors of compiling the order.
+    /// Ignores the request's limit and offset. `graph` can be nil if the request needs no related
+    /// objects.
     package init(_ checked: CheckedFetchRequest, graph: (any ObjectGraph)?) throws(StoreError) {
         matcher = checked.filter.matcher(over: graph)
         encoder = SortKeyEncoder(levels: try RecordSortOrder.madeLevels(checked.request, model: checked.model))
@@ -29,16 +27,11 @@ package final class RecordExaminer {
         encoder.prepare(records, evaluator: evaluator)
     }
 
-    /// Returns whether a record matches the request.
-    ///
-    /// - Throws: The errors of ``RecordMatcher/matches(_:)``.
     package func matches(_ record: RecordReader) throws(StoreError) -> Bool { try matcher.matches(record) }
 
     /// Returns bytes whose comparison gives the request's order.
     ///
     /// Records with equal bytes are ordered by key.
-    ///
-    /// - Throws: The errors of reading related objects.
     package func order(of record: RecordReader) throws(StoreError) -> [UInt8] {
         var key: [UInt8] = []
         evaluator.begin(nil)
@@ -48,8 +41,6 @@ package final class RecordExaminer {
     }
 
     /// Returns the number of bytes that ``order(of:)`` uses for the first `count` levels.
-    ///
-    /// - Throws: The errors of reading related objects.
     package func byteCount(ofFirst count: Int, levelsOf record: RecordReader) throws(StoreError) -> Int {
         var key: [UInt8] = []
         evaluator.begin(nil)
@@ -59,8 +50,6 @@ package final class RecordExaminer {
     }
 
     /// Returns the value for the first level of the order, or null.
-    ///
-    /// - Throws: The errors of reading related objects.
     package func firstValue(of record: RecordReader) throws(StoreError) -> Value {
         guard let level = encoder.levels.first else { return .null }
         evaluator.begin(nil)

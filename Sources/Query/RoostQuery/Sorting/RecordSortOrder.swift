@@ -4,8 +4,7 @@ package import RoostCore
 ///
 /// Nulls precede all values, NaN follows all numbers, and 0.0 equals −0.0. Text is ordered by code
 /// point, data and UUIDs by their bytes. Records with equal values are in ascending order of their
-/// object keys. An order through relationships, or of folded or localized text, needs sort keys
-/// (``needsKeys``). This order defines the meaning of sort descriptors for every store.
+/// object keys. This order defines the meaning of sort descriptors for every store.
 package struct RecordSortOrder: Sendable {
     /// The order by one value, for the records of one entity.
     private struct Level {
@@ -47,8 +46,6 @@ package struct RecordSortOrder: Sendable {
     }
 
     /// Returns the levels for a ``SortKeyEncoder``, even if records can be compared directly.
-    ///
-    /// - Throws: The errors of ``init(_:model:)``.
     static func madeLevels(
         _ request: FetchRequest, model: ManagedObjectModel
     ) throws(StoreError) -> [SortKeyEncoder.Level] {
@@ -87,18 +84,13 @@ package struct RecordSortOrder: Sendable {
             options: isText ? descriptor.options.subtracting(.normalized) : [], isAscending: descriptor.isAscending)
     }
 
-    /// Whether the order is by key only.
     package var isByKey: Bool { levels.count == 0 }
 
     /// Whether records cannot be compared directly, because the order needs related objects, or
     /// folded or localized text.
-    ///
-    /// If so, ``ScanningFetch`` computes a sort key for each record.
     package var needsKeys: Bool { encoder != nil }
 
-    /// Whether `left` precedes `right`.
-    ///
-    /// Do not call this method if ``needsKeys`` is true.
+    /// Whether `left` precedes `right`; ``needsKeys`` must be false.
     package func precedes(_ left: RecordReader, _ right: RecordReader) -> Bool {
         precondition(encoder == nil, "an order that needs keys cannot compare records")
         let (leftEntity, rightEntity) = (left.entityNumber, right.entityNumber)
@@ -119,9 +111,7 @@ package struct RecordSortOrder: Sendable {
     /// Returns a number that approximates the position of a record.
     ///
     /// A record with a smaller number precedes a record with a larger number. Equal numbers do not
-    /// determine the order.
-    ///
-    /// The order must have a sort descriptor.
+    /// determine the order, which must have a sort descriptor.
     @inline(__always)
     func leadingNumber(of record: RecordReader) -> UInt64 {
         let level = levels[record.entityNumber]
@@ -165,7 +155,6 @@ package struct RecordSortOrder: Sendable {
 }
 
 extension RecordLayout.Field.Kind {
-    /// Whether values of the kind can be sorted.
     var hasOrder: Bool {
         switch self {
         case .reference, .polymorphicReference, .objectID, .transformable, .composite: false
@@ -175,7 +164,6 @@ extension RecordLayout.Field.Kind {
 }
 
 extension ResolvedPath.End {
-    /// The kind of the values, for messages.
     fileprivate var kindDescription: String {
         switch self {
         case .object: "objects"

@@ -6,10 +6,6 @@ extension FetchRequest.SortDescriptor {
     /// A hyphen before the name means descending order. Letters in brackets after the name are
     /// comparison options. If the whole text is the name of a property, the order is ascending by
     /// that property. Brackets with other letters remain in the name, so the request fails.
-    ///
-    /// - Parameters:
-    ///   - text: The part, without surrounding spaces.
-    ///   - entity: The entity whose objects are sorted.
     package init(text: String, of entity: ManagedObjectModel.Entity) {
         guard entity.layout.field(text) == nil else {
             self.init(text)

@@ -1,10 +1,7 @@
 internal import RoostCore
 
-/// An encoder of sort keys, for example for an order through to-one relationships.
-///
-/// A key is computed once for each record, not for each comparison.
+/// An encoder of sort keys, which are computed once for each record.
 struct SortKeyEncoder: Sendable {
-    /// One level of the order.
     struct Level: Sendable {
         let path: RowPath
         let options: FetchRequest.Comparison.Options
@@ -13,7 +10,7 @@ struct SortKeyEncoder: Sendable {
 
     let levels: [Level]
 
-    /// Reads the related objects of records in few calls, before the records' keys are computed.
+    /// Reads the related objects of records in few calls.
     func prepare(_ records: RecordBatch, evaluator: PredicateEvaluator) {
         for level in levels { level.path.prefetch(for: records, evaluator: evaluator) }
     }

@@ -10,7 +10,6 @@ struct SortKeys: Sendable {
 
     var count: Int { ends.count }
 
-    /// Removes all keys and keeps the memory.
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
@@ -23,7 +22,6 @@ struct SortKeys: Sendable {
         ends.append(bytes.count)
     }
 
-    /// Appends a copy of a key.
     mutating func append(_ keys: SortKeys, at index: Int) {
         bytes.append(contentsOf: keys.bytes[keys.range(index)])
         ends.append(bytes.count)
@@ -63,9 +61,7 @@ struct SortKeys: Sendable {
 
     private func range(_ index: Int) -> Range<Int> { (index == 0 ? 0 : ends[index - 1])..<ends[index] }
 
-    /// Returns the first eight bytes as a number.
-    ///
-    /// Missing bytes count as zero.
+    /// Returns the first eight bytes as a number; missing bytes count as zero.
     private static func number(_ bytes: Slice<UnsafeRawBufferPointer>) -> UInt64 {
         var number: UInt64 = 0
         for byte in bytes.prefix(8) { number = number << 8 | UInt64(byte) }

@@ -33,7 +33,6 @@ extension StandardTextOrder {
                 run = key.count
                 for _ in 0..<4 { key.append(0) }
             }
-            // Leading zeros are skipped.
             if byte != UInt8(ascii: "0") || run.map({ key.count > $0 + 4 }) ?? false { key.append(byte) }
         }
         close(&run, key: &key)

@@ -30,7 +30,6 @@ struct BatchDestinations {
 
     var count: Int { found.count }
 
-    /// The objects that a lookup found, with their versions.
     var references: [ChangeSet.Reference] {
         found.sorted { $0.key < $1.key }.compactMap { place, destination in
             destination.map {
@@ -57,10 +56,9 @@ struct BatchDestinations {
         }
     }
 
-    /// Moves the assigned positions so that they follow the last positions in the current snapshot.
+    /// Moves the assigned positions after the last positions in the current snapshot.
     ///
-    /// - Returns: The distances of the positions that move, for each object and relationship.
-    /// - Throws: `limitExceeded` if there are not enough positions.
+    /// - Returns: The moves by a distance other than zero.
     mutating func movePlaces() throws(StoreError) -> [PlaceMove] {
         var moves: [PlaceMove] = []
         for (end, known) in places {
@@ -78,7 +76,6 @@ struct BatchDestinations {
         return moves
     }
 
-    /// Returns the first position to assign after the last position in a snapshot.
     private static func first(after last: Int64?) -> Int64 { last.map { $0 == .max ? .max : max(0, $0 + 1) } ?? 0 }
 
     private func lastPlace(
@@ -126,9 +123,6 @@ struct BatchDestinations {
     /// Returns the ID of a destination, with the object's own entity.
     ///
     /// The destination must have been looked up.
-    ///
-    /// - Throws: `objectNotFound` if the ID's entity has no such object; `invalidValue` if the
-    ///   relationship cannot refer to the object's entity.
     func destination(
         _ id: ObjectID, of relationship: ManagedObjectModel.Relationship, _ owner: () -> String
     ) throws(StoreError) -> ObjectID {
@@ -149,9 +143,8 @@ struct BatchDestinations {
         return ObjectID(model.entities[destination.entity].name, key: id.key)
     }
 
-    /// Returns a new position after all others in an ordered to-many relationship of an object.
+    /// Returns a new last position in an ordered to-many relationship of an object.
     ///
-    /// - Throws: `limitExceeded` after the highest position.
     /// - Complexity: At the first call for an object and relationship, O(*n*) in the destinations;
     ///   later O(1).
     mutating func nextPlace(
@@ -173,9 +166,7 @@ struct BatchDestinations {
 
 /// The distance by which a batch's positions in an ordered relationship move.
 struct PlaceMove {
-    /// The number of the ordered relationship.
     let relationship: Int
-    /// The object that has the ordered relationship.
     let place: ObjectPlace
     let distance: Int64
 }

@@ -3,28 +3,26 @@ internal import RoostQuery
 
 /// A batch insert that converts rows to records and writes them.
 ///
-/// Many records become a bulk load if the rules allow that. Otherwise, all records are one change
+/// Many records become a bulk load if the rules allow it; otherwise, all records are one change
 /// set.
 struct BatchInsertion {
     /// The number of rows whose destinations are looked up together.
     private static let chunkCount = 256
     /// The total size of the records, in bytes, above which the insert becomes a bulk load.
     static let changeSetByteCount = 16 << 20
-    /// The maximum number of existing destinations that a load caches.
+    /// The maximum number of destinations that a load caches.
     private static let rememberedCount = 65_536
 
     private let store: any PersistentStore
     private let rules: ModelRules
     private let model: ManagedObjectModel
-    /// The rules of records, which add up the time spent on regular expressions.
+    /// The rules of records, with the total time spent on regular expressions.
     private var recordRules: RecordRules
     private var failures = FailureList()
-    /// The missing objects to which rows refer.
     private var missing = MissingObjects()
     private let properties: BatchProperties
     private let layout: RecordLayout
     private let references: [Reference]
-    /// Whether a record of the entity can break a rule.
     private let hasRecordRules: Bool
     private let hasComposites: Bool
     /// Whether the rows must be one change set, because a row may change other objects or a rule
@@ -32,7 +30,7 @@ struct BatchInsertion {
     private let needsChangeSet: Bool
     private let byteLimit: Int
     private var known: [String: BatchProperties.Property] = [:]
-    /// The value of each field for rows that do not name the field's property.
+    /// The default value of each field.
     private let defaults: [Value]
     private var snapshot: any StoreSnapshot
     private var destinations: BatchDestinations
@@ -43,14 +41,13 @@ struct BatchInsertion {
     private var keys: [Range<Int64>] = []
     private var rowCount = 0
     private var loader: (any BulkLoader)?
-    /// The author for the store's history.
     var author: String?
     /// The next unused key during a bulk load.
     private var nextKey: Int64 = 0
 
     /// A to-one relationship with its fields.
     ///
-    /// This type is a class, because copying a structure for each row would cost much more.
+    /// A class, because copying a structure for each row would cost much more.
     private final class Reference {
         let field: RecordLayout.Field
         /// The field for the position in the inverse, or nil if the inverse is not ordered.
@@ -103,9 +100,7 @@ struct BatchInsertion {
         records = RecordBatch(model: model)
     }
 
-    /// Reads all rows and writes them.
-    ///
-    /// After an error nothing is written.
+    /// Writes all rows, or nothing after an error.
     mutating func run(_ request: BatchInsertRequest) throws(StoreError) -> BatchResult {
         defer { snapshot.close() }
         do throws(StoreError) {
@@ -134,7 +129,6 @@ struct BatchInsertion {
 
     // MARK: Values
 
-    /// Returns the values of a row, by field.
     private mutating func values(of row: BatchInsertRequest.Row) throws(StoreError) -> [Value] {
         rowCount += 1
         let number = rowCount
@@ -250,7 +244,6 @@ struct BatchInsertion {
         }
     }
 
-    /// Returns new keys for rows of the batch.
     private mutating func newKeys(_ count: Int) throws(StoreError) -> Range<Int64> {
         var new: Range<Int64>
         if loader == nil {
@@ -259,7 +252,7 @@ struct BatchInsertion {
             // The load blocks other writers, so it can use the next keys without reserving them.
             guard nextKey <= Int64.max - Int64(count) else {
                 throw StoreError(
-                    .limitExceeded, "The hierarchy of entity '\(layout.entity)' has no \(count) keys left.")
+                    .limitExceeded, "The hierarchy of entity '\(layout.entity)' has fewer than \(count) keys left.")
             }
             new = nextKey..<nextKey + Int64(count)
             nextKey = new.upperBound
@@ -274,7 +267,7 @@ struct BatchInsertion {
 
     // MARK: Rules
 
-    /// Computes the derived attributes of the records of a load.
+    /// Computes derived attributes for a load.
     private mutating func deriveRecords() throws(StoreError) {
         guard !rules.derived.isEmpty else { return }
         var changes = ChangeSet(model: model)
@@ -294,8 +287,7 @@ struct BatchInsertion {
 
     private mutating func startLoading() throws(StoreError) {
         let known = destinations.references
-        // The snapshot is closed first, because a store that needs space may have to wait until no
-        // snapshot is open.
+        // A store that needs space may wait until no snapshot is open.
         snapshot.close()
         var options = BulkLoadOptions()
         options.author = author
@@ -357,7 +349,7 @@ struct BatchInsertion {
 
     private mutating func finish() throws(StoreError) -> Generation {
         if let loader {
-            // The snapshot is closed first, because a store may wait until no snapshot is open.
+            // A store may wait until no snapshot is open.
             snapshot.close()
             return try loader.finish().generation
         }
@@ -383,7 +375,6 @@ struct BatchInsertion {
             changes.lastPlaces = destinations.lastPlaces
             try applyRules(to: &changes)
             relatedIDs = (0..<changes.updates.count).map { changes.updates.id(at: $0) }
-            // A store that needs space may have to wait until no snapshot is open.
             snapshot.close()
             return try store.commit(changes).generation
         }

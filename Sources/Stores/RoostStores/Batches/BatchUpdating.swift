@@ -2,15 +2,8 @@ package import RoostCore
 internal import RoostQuery
 
 extension StoreSnapshot {
-    /// Reads the snapshot and computes the changes of a batch update.
+    /// Computes the changes of a batch update.
     ///
-    /// See ``BatchUpdateRequest``.
-    ///
-    /// - Parameters:
-    ///   - request: The objects to update, and their new values.
-    ///   - model: The program's model, whose rules and defaults apply; nil to use the store's own
-    ///     model.
-    /// - Returns: The changes.
     /// - Throws: The errors of executing the request, except `conflict` and `constraintViolation`,
     ///   which only a commit finds.
     package func prepare(
@@ -19,7 +12,6 @@ extension StoreSnapshot {
         try prepare(request, rules: try ModelRules(try batchModel(model)))
     }
 
-    /// Computes the changes of a batch update with compiled rules.
     func prepare(_ request: BatchUpdateRequest, rules: ModelRules) throws(StoreError) -> PreparedBatch {
         var updating = try BatchUpdating(request, on: self, rules: rules)
         return try updating.run()
@@ -28,7 +20,6 @@ extension StoreSnapshot {
 
 /// A batch update that reads objects and creates their new records.
 struct BatchUpdating {
-    /// The source of a property's value.
     private enum Source {
         case constant(Value)
         case expression(ExpressionEvaluator)
@@ -39,7 +30,7 @@ struct BatchUpdating {
     private let model: ManagedObjectModel
     private let request: BatchUpdateRequest
     private let targets: [(name: String, source: Source)]
-    /// The plan for each entity, by entity number; nil before the plan's first use.
+    /// The plans by entity number; nil before their first use.
     private var plans: [RecordEditing.Plan?]
     private var editing: RecordEditing
     private var changes: ChangeSet
@@ -76,7 +67,7 @@ struct BatchUpdating {
         guard !compiled.isCollection else {
             throw StoreError(
                 .invalidRequest,
-                "'\(entity).\(name)' has one value, and the expression that it is set to has many; take one with a function or a collection operator, as in tracks.@max.year."
+                "Cannot set '\(entity).\(name)' to an expression with many values: the property has one value. Reduce the values with a function or a collection operator, as in tracks.@max.year."
             )
         }
         return .expression(compiled.evaluator(over: snapshot.objectGraph()))

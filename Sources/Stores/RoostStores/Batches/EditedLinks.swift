@@ -1,8 +1,8 @@
 internal import RoostCore
 
-/// The links of relationships after the lists of a request were applied one by one.
+/// The links that result from the lists of a request, applied one by one.
 ///
-/// Lists of both ends can contradict each other. The later list then wins.
+/// If lists of both ends contradict each other, the later list wins.
 struct EditedLinks {
     /// A link, with the relationship that stores it.
     private struct Key: Hashable, Comparable {
@@ -15,7 +15,6 @@ struct EditedLinks {
         }
     }
 
-    /// One end of links, with the relationship that stores them.
     private struct End: Hashable {
         let relationship: Int
         let isTarget: Bool
@@ -23,7 +22,7 @@ struct EditedLinks {
     }
 
     private let model: ManagedObjectModel
-    /// The links in the store of the objects whose lists were set.
+    /// The stored links of the objects whose lists were set.
     private var stored: [Key: Link] = [:]
     /// The current links, with nil for a removed link.
     private var links: [Key: Link?] = [:]
@@ -32,15 +31,7 @@ struct EditedLinks {
 
     init(_ model: ManagedObjectModel) { self.model = model }
 
-    /// Sets the list of an object.
-    ///
-    /// - Parameters:
-    ///   - relationship: The relationship of the list.
-    ///   - storage: The relationship that stores the links, and whether `relationship` is its
-    ///     inverse.
-    ///   - owner: The key of the object.
-    ///   - members: The new list without duplicates.
-    ///   - current: The object's links in the store.
+    /// Sets the list of an object to members without duplicates.
     mutating func set(
         _ relationship: ManagedObjectModel.Relationship, storedIn storage: (number: Int, isFlipped: Bool),
         of owner: Int64, to members: [MemberChanges.Member], stored current: [Link]

@@ -40,15 +40,7 @@ struct MemberChanges {
 
     var isEmpty: Bool { assignments.isEmpty }
 
-    /// Adds an assignment of objects to a relationship.
-    ///
-    /// - Parameters:
-    ///   - relationship: A to-many relationship of the owner.
-    ///   - owner: The object that has the relationship. It exists in the store, or the change set
-    ///     inserts it.
-    ///   - isNew: Whether the change set inserts the owner.
-    ///   - members: The objects, which exist in the store or are inserted.
-    /// - Throws: `unknownEntity`.
+    /// Adds an assignment of objects that are stored or that the change set inserts.
     mutating func set(
         _ relationship: ManagedObjectModel.Relationship, of owner: ObjectID, isNew: Bool, to members: [Member]
     ) throws(StoreError) {
@@ -61,13 +53,9 @@ struct MemberChanges {
 
     /// Adds changed links, and records with changed inverse references, to a change set.
     ///
-    /// - Parameters:
-    ///   - changes: The change set to complete.
-    ///   - snapshot: The snapshot that the changes are based on.
-    ///   - failures: The list of failures, which gets a failure for each object that loses a
-    ///     mandatory owner.
-    /// - Returns: The owners whose new lists differ from their lists in the store.
-    /// - Throws: The errors of reading the snapshot.
+    /// An object that loses a mandatory owner is a failure.
+    ///
+    /// - Returns: The owners whose lists change.
     func apply(
         to changes: inout ChangeSet, snapshot: any StoreSnapshot, failures: inout FailureList
     ) throws(StoreError) -> Set<ObjectPlace> {
@@ -93,7 +81,6 @@ struct MemberChanges {
         return changedOwners
     }
 
-    /// Returns whether the new list differs from the list in the store.
     private static func isDifferent(_ assignment: Assignment, current: [Link]) -> Bool {
         let members = assignment.members.map(\.id.key)
         guard assignment.relationship.isOrdered else { return Set(members) != Set(current.map(\.target)) }

@@ -1,8 +1,7 @@
 public import RoostCore
 
-// Version hashes do not include rules, so batch requests take the rules from the model in a
-// parameter. So programs with different rules can share a store, and callers with different rules
-// can share an open store.
+// Version hashes do not include rules. A batch request takes the rules from its model parameter, so programs with
+// different rules can share a store.
 
 extension PersistentStore {
     /// Inserts the objects of a ``BatchInsertRequest``.
@@ -12,11 +11,11 @@ extension PersistentStore {
     /// objects, and uniqueness constraints. Properties that a row does not name get their defaults,
     /// and derived attributes are computed.
     ///
-    /// Up to 16 MiB of records are collected and written as one change set, which blocks other
-    /// writers only briefly. More records go through ``bulkLoader(_:)``, which blocks other writers
-    /// to the end, so the function that provides the rows must not write to the same store.
+    /// Up to 16 MiB of records are written as one change set, which blocks other writers only
+    /// briefly. More records go through ``bulkLoader(_:)``, which blocks other writers to the end.
+    /// So the function that provides the rows must not write to the store.
     ///
-    /// In two cases, the insert remains one change set of any size: with ``ConflictRule/update`` or
+    /// The insert remains one change set of any size with ``ConflictRule/update`` or
     /// ``ConflictRule/skip``, and if rows can change other objects. Rows can change other objects
     /// through lists of objects, a to-one relationship that has a to-one inverse, limited counts,
     /// and derived attributes that follow a relationship.
@@ -77,10 +76,10 @@ extension PersistentStore {
     /// Deletes the objects of a ``BatchDeleteRequest`` by a change set that is computed on a
     /// snapshot.
     ///
-    /// The delete is atomic and durable on return. If another writer changes one of the objects
-    /// before the commit, the delete is repeated, up to ten attempts in all. The delete is also
-    /// repeated if another writer sets a reference to a deleted object. A model in which a
-    /// relationship with an inverse has the delete rule `noAction` allows such references.
+    /// The delete is atomic and durable on return. The delete is repeated, up to ten attempts in
+    /// all, if another writer changes one of the objects or sets a reference to it before the
+    /// commit. References to deleted objects are allowed if a relationship with an inverse has the
+    /// delete rule `noAction`.
     ///
     /// - Parameters:
     ///   - request: The objects to delete.
@@ -100,7 +99,6 @@ extension PersistentStore {
         return try execute(request, rules: try ModelRules(model))
     }
 
-    /// Inserts objects with compiled rules.
     func execute(_ request: BatchInsertRequest, rules: ModelRules) throws(StoreError) -> BatchResult {
         try refuseEarly()
         if request.onConflict != .fail || request.memberRows != nil {
@@ -112,14 +110,12 @@ extension PersistentStore {
         return try insertion.run(request)
     }
 
-    /// Updates objects with compiled rules.
     func execute(_ request: BatchUpdateRequest, rules: ModelRules) throws(StoreError) -> BatchResult {
         try executePrepared(request.resultType, author: request.author) { (snapshot) throws(StoreError) in
             try snapshot.prepare(request, rules: rules)
         }
     }
 
-    /// Deletes objects with compiled rules.
     func execute(_ request: BatchDeleteRequest, rules: ModelRules) throws(StoreError) -> BatchResult {
         try executePrepared(request.resultType, author: request.author) { (snapshot) throws(StoreError) in
             try snapshot.prepare(request, rules: rules)
@@ -127,8 +123,6 @@ extension PersistentStore {
     }
 
     /// Computes changes on a snapshot and commits them.
-    ///
-    /// Repeats both steps if another writer changed the objects before the commit.
     private func executePrepared(
         _ resultType: BatchResultType, author: String?,
         _ prepare: (any StoreSnapshot) throws(StoreError) -> PreparedBatch
@@ -145,7 +139,7 @@ extension PersistentStore {
 
     /// Computes changes on a snapshot, and then closes the snapshot.
     ///
-    /// A store that needs space may have to wait until no snapshot is open.
+    /// A store that needs space may wait until no snapshot is open.
     private func prepared(
         _ prepare: (any StoreSnapshot) throws(StoreError) -> PreparedBatch
     ) throws(StoreError) -> PreparedBatch {
@@ -159,9 +153,7 @@ extension PersistentStore {
         if isReadOnly { _ = try commit(ChangeSet(model: model)) }
     }
 
-    /// Calls `body`, and repeats the call if other writers have outdated the changes of `body`.
-    ///
-    /// The number of calls is at most `attempts`.
+    /// Calls `body` up to `attempts` times, while other writers outdate its changes.
     package func retryingConflicts<Result>(
         attempts: Int = 10, _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -187,8 +179,6 @@ extension PersistentStore {
 
 extension StoreSnapshot {
     /// Returns the model whose rules a batch request must follow.
-    ///
-    /// - Throws: `modelMismatch` if the model is not compatible with the snapshot's model.
     func batchModel(_ model: ManagedObjectModel?) throws(StoreError) -> ManagedObjectModel {
         guard let model else { return self.model }
         guard model.hasVersionHashes(of: self.model) else {
@@ -202,10 +192,9 @@ extension StoreSnapshot {
 }
 
 extension StoreError {
-    /// Whether the error means that another writer made a change after the change set was computed.
+    /// Whether another writer made a change after the change set was computed.
     ///
-    /// A delete that is denied because of new references is computed again. The new snapshot
-    /// includes these references, so the delete rules apply to them.
+    /// A delete that new references deny is computed again, so that the delete rules apply to them.
     fileprivate var isOutdated: Bool {
         if code == .conflict { return true }
         return code == .deleteDenied && !denials.isEmpty && denials.allSatisfy { $0.reason == .referenced }

@@ -1,8 +1,6 @@
 internal import RoostCore
 
 /// Edits of records, including the resulting changes of other objects.
-///
-/// Batch updates use this type, and so do batch inserts that update existing objects.
 struct RecordEditing {
     /// A plan for editing objects of a concrete entity.
     struct Plan {
@@ -14,10 +12,9 @@ struct RecordEditing {
     private let snapshot: any StoreSnapshot
     private let rules: ModelRules
     private let model: ManagedObjectModel
-    /// The rules of records, which add up the time spent on regular expressions.
+    /// The rules of records, with the total time spent on regular expressions.
     private var recordRules: RecordRules
     private(set) var failures = FailureList()
-    /// The missing objects to which new references refer.
     private var missing = MissingObjects()
     private var destinations: BatchDestinations
     private var partners: PartnerChanges
@@ -71,18 +68,12 @@ struct RecordEditing {
         }
     }
 
-    /// Throws the collected failures and missing objects.
     func throwIfAny() throws(StoreError) { try missing.throwIfAny(with: failures) }
 
     /// Adds the changes of related objects and the derived attributes to a change set, and checks
     /// the numbers of related objects.
     ///
-    /// - Parameters:
-    ///   - changes: The change set to complete.
-    ///   - subject: A closure that returns the subject of an inserted record's failures, from the
-    ///     index of the record.
-    /// - Throws: `validationFailed`; `invalidRequest` for contradictory references; the errors of
-    ///   ``ChangeRules/apply(to:failures:subject:)``.
+    /// `subject` receives the index of an inserted record.
     mutating func finish(
         _ changes: inout ChangeSet, subject: (Int) -> ValidationFailure.Subject
     ) throws(StoreError) {
@@ -100,14 +91,6 @@ struct RecordEditing {
     /// Sets a to-many relationship of an object.
     ///
     /// The new objects must have been looked up.
-    ///
-    /// - Parameters:
-    ///   - relationship: The relationship.
-    ///   - object: The object, and whether the change set inserts it.
-    ///   - ids: The new objects of the relationship.
-    ///   - owner: A closure that returns the object's name for messages: its ID or its row.
-    /// - Throws: `invalidValue` for an object of another entity; `limitExceeded` if an
-    ///   ordered relationship has no free place.
     mutating func setMembers(
         _ relationship: ManagedObjectModel.Relationship, of object: (id: ObjectID, isNew: Bool), to ids: [ObjectID],
         _ owner: () -> String
@@ -129,17 +112,9 @@ struct RecordEditing {
         try members.set(relationship, of: object.id, isNew: object.isNew, to: found)
     }
 
-    /// Returns the fields to replace in a record, to give its properties the passed values.
+    /// Returns the fields to replace in a record, from one value for each target of the plan.
     ///
-    /// - Parameters:
-    ///   - record: The record, which need not be in the store.
-    ///   - values: The values, one for each target of the plan.
-    ///   - plan: The plan of the record's entity.
-    ///   - owner: A closure that returns the object's name for messages: its ID or its row.
-    /// - Returns: The fields with their new values.
-    /// - Throws: `invalidValue` for a value that a property cannot hold; `invalidRequest` if two
-    ///   objects claim the same destination of a one-to-one relationship; `limitExceeded` if an
-    ///   ordered relationship has no free place; errors of reading the snapshot.
+    /// The record need not be in the store.
     mutating func fields(
         of record: RecordReader, values: [Value], plan: Plan, _ owner: () -> String
     ) throws(StoreError) -> [(field: RecordLayout.Field, value: Value)] {
@@ -214,8 +189,8 @@ struct RecordEditing {
 
     /// Completes the positions in ordered relationships that the caller set.
     ///
-    /// If the object belongs to no list, the position becomes null. If the object belongs to a list
-    /// and the caller passed null, the object becomes the last of the list.
+    /// If the object belongs to no list, the position becomes null. In a list, null from the caller
+    /// means the last position.
     private mutating func settlePlaces(_ record: RecordReader, plan: Plan) throws(StoreError) {
         for case .field(let place) in plan.targets where place.kind == .order {
             guard let relationship = place.relationship.map({ model.relationships[$0] }),

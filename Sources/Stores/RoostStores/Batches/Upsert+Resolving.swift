@@ -21,7 +21,6 @@ extension Upsert {
         return named
     }
 
-    /// Returns whether a property sets a field of a uniqueness constraint.
     func isPartOfKey(_ property: BatchProperties.Property) -> Bool {
         let field: RecordLayout.Field
         switch property {
@@ -43,8 +42,7 @@ extension Upsert {
         return keys
     }
 
-    /// Returns a value in a form that is identical for all values that a constraint considers
-    /// equal.
+    /// Returns a form that is identical for all values that a constraint considers equal.
     private func compared(_ value: Value) throws(StoreError) -> Value {
         switch value {
         case .double(let number): .double(number.isNaN ? .nan : number == 0 ? 0 : number)
@@ -54,7 +52,6 @@ extension Upsert {
         }
     }
 
-    /// Returns the keys of a stored record.
     private func keys(of record: RecordReader) throws(StoreError) -> [Key] {
         // The record can belong to a subentity, whose fields have the same names but other indices.
         try keys { field in record.layout.field(field.name).map { record.value($0) } ?? .null }
@@ -115,7 +112,6 @@ extension Upsert {
         try setKeys(resolution.targets.count - 1, resolution: &resolution)
     }
 
-    /// Adds the values of another row to an object.
     private mutating func add(
         _ row: Row, number: Int, to index: Int, resolution: inout Resolution
     ) throws(StoreError) {
@@ -143,7 +139,6 @@ extension Upsert {
         try setKeys(index, resolution: &resolution)
     }
 
-    /// Updates the keys of an object from its values.
     private func setKeys(_ index: Int, resolution: inout Resolution) throws(StoreError) {
         let target = resolution.targets[index]
         var keys = target.keys
@@ -226,7 +221,6 @@ extension Upsert {
 }
 
 extension Upsert.Row {
-    /// Returns whether the row sets no value for a property.
     func isWithout(_ name: String, shapes: [Upsert.Shape]) -> Bool { !shapes[shape].names.contains(name) }
 }
 

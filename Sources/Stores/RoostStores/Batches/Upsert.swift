@@ -4,8 +4,8 @@ internal import RoostQuery
 /// A batch insert that can update or skip existing objects, and can set to-many relationships.
 ///
 /// A row identifies a stored object if both have the same values in a uniqueness constraint. The
-/// effect is the same as one request for each row, in order. So a row also finds objects that
-/// earlier rows insert or update. The rules of the model, however, are checked only at the end.
+/// effect is the same as one request for each row, in order. The rules of the model, however, are
+/// checked only at the end.
 ///
 /// All rows become one change set. The rows stay in memory, because the change set is computed
 /// again if another writer changes one of its objects.
@@ -27,9 +27,7 @@ struct Upsert {
         /// The position of the row's shape in ``Upsert/shapes``.
         let shape: Int
         let values: [Value]
-        /// The row's keys, in the order of the constraints.
         let keys: [Key]
-        /// For each name of a to-many relationship, the objects to set.
         let members: [String: [ObjectID]]
     }
 
@@ -38,8 +36,7 @@ struct Upsert {
         let names: [String]
         /// The positions in ``names`` of the properties that set fields of constraints.
         let keyPositions: [Int]
-        /// The plans by entity number: for the request's entity, and for each subentity to which an
-        /// existing object belongs.
+        /// The plans by entity number.
         var plans: [Int: RecordEditing.Plan]
     }
 
@@ -66,15 +63,13 @@ struct Upsert {
         var targets: [Target] = []
         /// For each row, the index of its target in ``targets``.
         var rows: [Int] = []
-        /// The stored records that rows identify.
         var records: RecordBatch
-        /// For each position of a record in ``records``, the index of the record's target in
-        /// ``targets``.
+        /// For each position in ``records``, the index of the target in ``targets``.
         var targetsByPosition: [Int: Int] = [:]
         /// For each object, the position of its record in ``records``.
         var positions: [ObjectPlace: Int] = [:]
-        /// For each key that was looked up, the position of the record with the key in ``records``,
-        /// or nil if no stored object has the key.
+        /// For each key that was looked up, the position in ``records``; nil if no stored object
+        /// has the key.
         var stored: [Key: Int?] = [:]
         /// For each key, the index of the target that has the key.
         var claims: [Key: Int] = [:]
@@ -82,7 +77,6 @@ struct Upsert {
         var released: Set<Key> = []
     }
 
-    /// The author for the store's history.
     private let author: String?
     private let store: any PersistentStore
     let rules: ModelRules
@@ -93,12 +87,10 @@ struct Upsert {
     let skips: Bool
     private(set) var shapes: [Shape] = []
     private var shapesByNames: [[String]: Int] = [:]
-    /// The shape of the last row.
     private var lastShape = 0
     private(set) var rows: [Row] = []
     /// The reserved keys of new objects, by the number of their first row.
     private var newKeys: [Int: Int64] = [:]
-    /// The default values, by field index.
     let defaults: [Value]
 
     init(_ request: BatchInsertRequest, in store: any PersistentStore, rules: ModelRules) throws(StoreError) {
@@ -126,15 +118,13 @@ struct Upsert {
         guard !constraints.isEmpty || request.onConflict == .fail else {
             throw StoreError(
                 .invalidRequest,
-                "Entity '\(entity.name)' has no uniqueness constraint of properties that a row can name, so no row can be the same object as another one. Add a constraint to the model, or insert without a conflict rule."
+                "Cannot apply a conflict rule to entity '\(entity.name)': it has no uniqueness constraint of properties that a row can name. Add a constraint to the model, or insert without a conflict rule."
             )
         }
         defaults = try properties.defaults()
     }
 
-    /// Reads all rows and writes them.
-    ///
-    /// After an error, nothing is written.
+    /// Writes all rows, or nothing after an error.
     mutating func run(_ request: BatchInsertRequest) throws(StoreError) -> BatchResult {
         let next: () throws(StoreError) -> BatchInsertRequest.MemberRow?
         if let memberRows = request.memberRows {
@@ -162,9 +152,6 @@ struct Upsert {
 
     static func owner(_ number: Int) -> String { "row \(number) of the batch" }
 
-    /// Returns a to-many relationship of the entity.
-    ///
-    /// - Throws: `unknownProperty`, `invalidRequest`.
     private func toMany(_ name: String) throws(StoreError) -> ManagedObjectModel.Relationship {
         let relationship = try model.requireRelationship(RelationshipName(entity.name, name: name))
         guard relationship.isToMany else {
@@ -207,9 +194,9 @@ struct Upsert {
         return RecordEditing.Plan(properties: properties, targets: targets)
     }
 
-    /// Returns a shape's plan for the request's entity or one of its subentities.
+    /// Returns a shape's plan for an entity.
     ///
-    /// Each entity needs its own plan, because its fields have other indices.
+    /// Each entity has its own field indices.
     private mutating func plan(_ shape: Int, number: Int) throws(StoreError) -> RecordEditing.Plan {
         if let plan = shapes[shape].plans[number] { return plan }
         let plan = try Self.plan(BatchProperties(model.entities[number], in: model), names: shapes[shape].names)
@@ -256,7 +243,6 @@ struct Upsert {
         var related: [ObjectID]
     }
 
-    /// Computes the changes on a new snapshot.
     private mutating func prepared() throws(StoreError) -> Prepared {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
@@ -303,8 +289,6 @@ struct Upsert {
     }
 
     /// Counts the changed objects, and adds the rows' unchanged objects to the change set.
-    ///
-    /// The commit then fails if another writer changes one of the unchanged objects.
     private func prepared(
         _ changes: ChangeSet, ids: [ObjectID], kept: [ChangeSet.Reference], editing: RecordEditing
     ) throws(StoreError) -> Prepared {

@@ -3,10 +3,8 @@ internal import RoostMigration
 
 /// A check of the number of objects in each to-many relationship with a minimum or maximum count.
 ///
-/// The check counts references and links. Objects, references and links arrive in any order, so all
-/// of them are sorted, in bounded memory.
+/// Objects, references and links arrive in any order, so they are sorted, in bounded memory.
 final class CountRules {
-    /// A relationship with a count rule.
     private struct Rule {
         let relationship: ManagedObjectModel.Relationship
         let minimum: Int
@@ -17,9 +15,7 @@ final class CountRules {
     private let rules: [Rule]
     /// For each entity number, the positions in ``rules`` of the rules for its objects.
     private let rulesByEntity: [[Int]]
-    /// For each relationship number, the position of the rule for which a reference counts, or nil.
-    ///
-    /// A reference of a to-one relationship counts for the rule of the to-many inverse.
+    /// For each number of a to-one relationship, the position of the rule of its to-many inverse.
     private let ruleByReference: [Int?]
     /// For each relationship number, the positions of the rules for which a link counts.
     ///
@@ -56,7 +52,6 @@ final class CountRules {
         sorter = ExternalSorter(directories: spillDirectories)
     }
 
-    /// Adds an object, if its relationships have rules.
     func addObject(entity: Int, key: Int64) throws(StoreError) {
         guard !rulesByEntity[entity].isEmpty else { return }
         for rule in rulesByEntity[entity] { try append(rule, key: key, isObject: true, entity: entity) }
@@ -91,10 +86,7 @@ final class CountRules {
 
     /// Calls `body` for each object that violates a rule, and then removes all entries.
     ///
-    /// - Parameter body: A closure that receives the rule, the relationship, the entity number and
-    ///   the key.
-    /// - Throws: `noSpace` and `ioFailure` for the temporary file if the entries do not fit into
-    ///   memory.
+    /// - Throws: `noSpace` and `ioFailure` for the temporary file.
     func check(
         _ body: (StoreFinding.Rule, ManagedObjectModel.Relationship, _ entity: Int, _ key: Int64) -> Void
     ) throws(StoreError) {

@@ -34,15 +34,10 @@ public func checkStore(_ store: any PersistentStore, limit: Int = 100) throws(St
     try checkStore(store, limit: limit, progress: nil)
 }
 
-/// Checks a whole store like ``checkStore(_:limit:)``, with progress.
+/// Checks a whole store like ``checkStore(_:limit:)``.
 ///
-/// - Parameters:
-///   - store: An open store.
-///   - limit: The maximum number of findings to list for each kind and property.
-///   - progress: A closure that receives the number of records and links checked since the last
-///     call. Its error ends the check.
-/// - Returns: The findings.
-/// - Throws: The errors of ``checkStore(_:limit:)`` and of `progress`.
+/// `progress` receives the number of records and links checked since the last call. Its error ends
+/// the check.
 package func checkStore(
     _ store: any PersistentStore, limit: Int, progress: ((Int) throws(StoreError) -> Void)?
 ) throws(StoreError) -> [StoreFinding] {
@@ -71,7 +66,6 @@ package func checkStore(
 ///
 /// A million findings of one kind must neither hide a finding of another kind nor fill the memory.
 private struct FindingList {
-    /// The properties that findings of one group have in common.
     private struct Group: Hashable {
         var severity: StoreFinding.Severity
         var kind: String
@@ -80,11 +74,8 @@ private struct FindingList {
 
     let limit: Int
     private var listed: [StoreFinding] = []
-    /// The messages of the listed findings.
-    ///
-    /// Used to recognize a finding that the backend reports again.
+    /// The messages of the listed findings, to recognize a finding that the backend repeats.
     private var messages: Set<String> = []
-    /// The number of findings in each group.
     private var counts: [Group: Int] = [:]
     /// The groups in the order of their first finding.
     private var groups: [Group] = []
@@ -129,9 +120,7 @@ private struct FindingList {
     }
 }
 
-/// One pass over a snapshot.
 private struct StoreCheck {
-    /// A reference whose target must still be looked up.
     struct Reference {
         var owner: ObjectID
         var relationship: Int
@@ -158,8 +147,7 @@ private struct StoreCheck {
     private let countRules: CountRules
     /// Whether counts are checked.
     ///
-    /// False if the model has no count rules, or after counting has failed. The failure is reported
-    /// as a finding.
+    /// False if the model has no count rules, or after counting has failed.
     private var isCounting: Bool
 
     init(snapshot: any StoreSnapshot, spillDirectories: [String], findings: FindingList) {
@@ -259,7 +247,6 @@ private struct StoreCheck {
         }
     }
 
-    /// Checks the rules that concern a single record.
     private mutating func checkRules(_ record: RecordReader) {
         let name = model.entities[record.entityNumber].name
         var broken: [(rule: StoreFinding.Rule, field: RecordLayout.Field)] = []
@@ -300,9 +287,7 @@ private struct StoreCheck {
         do throws(StoreError) { try body(countRules) } catch { stopCounting(error) }
     }
 
-    /// Reports that counts cannot be checked.
-    ///
-    /// If the temporary file does not fit on the disk, the rest of the check continues.
+    /// Reports that counts cannot be checked, so that the rest of the check continues.
     private mutating func stopCounting(_ error: StoreError) {
         isCounting = false
         findings.add(
@@ -344,7 +329,7 @@ private struct StoreCheck {
                         findings.add(
                             .damage,
                             message:
-                                "The link of '\(relationship.name)' from \(from) to \(to) is not in its stored form.",
+                                "The link of '\(relationship.name)' from \(from) to \(to) is damaged: its objects are in the wrong order, or it has a position in an unordered relationship.",
                             kind: "link", object: from, property: "\(relationship.name)")
                     }
                     pending.append(
@@ -371,7 +356,7 @@ private struct StoreCheck {
             let targets = try readTargets()
             for reference in pending { compare(reference, with: targets) }
         } catch  where Self.isAboutContent(error) {
-            // Later references can still be readable.
+            // The targets of later references may still be readable.
             findings.add(.damage, message: error.message, kind: "store")
         }
     }
@@ -379,7 +364,6 @@ private struct StoreCheck {
     /// The existing targets of the collected references.
     private struct FoundTargets {
         var entities: [Target: Int] = [:]
-        /// The targets whose records are damaged.
         var damaged: Set<Target> = []
         /// For each one-to-one reference of a target, the key of the object to which it refers.
         var answers: [Answer: Int64] = [:]
@@ -471,7 +455,6 @@ private struct StoreCheck {
         return inverse
     }
 
-    /// A to-one relationship of an object.
     private struct Answer: Hashable {
         var relationship: Int
         var key: Int64

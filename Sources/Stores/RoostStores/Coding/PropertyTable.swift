@@ -3,17 +3,14 @@ internal import RoostCore
 /// The properties of an entity, or the elements of a composite attribute, by their coding keys.
 ///
 /// Most types request their keys in the same order each time. So the table remembers which property
-/// was requested after each property. It searches by name only if a different property is
-/// requested. A table is used from one thread at a time.
+/// was requested after each property. A table is used from one thread at a time.
 final class PropertyTable {
     /// The name for messages: `Track`, or `Track.place` for the elements of a composite.
     let label: String
     /// The properties in the order of their fields, and then the properties without a field.
     let properties: [CodedProperty]
     private let positions: [String: Int]
-    /// The coding path from the object to the composite.
-    ///
-    /// Empty for an entity.
+    /// The coding path from the object to the composite; empty for an entity.
     let path: [PropertyKey]
     /// The index of the property that is expected first.
     private var first = 0
@@ -47,7 +44,6 @@ final class PropertyTable {
 }
 
 extension PropertyTable {
-    /// Returns an error for a coding key that is not a property.
     func unknown(_ key: some CodingKey, of type: any Any.Type) -> StoreError {
         let near = nearestName(to: key.stringValue, among: properties.map(\.name))
         let hint = near.map { "; did you mean '\($0)'?" } ?? "."
@@ -92,7 +88,6 @@ extension PropertyTable {
         self.init(label, properties: properties)
     }
 
-    /// Returns the property of a field, with the elements if it is a composite.
     private static func property(
         _ field: RecordLayout.Field, prefix: String, entity: String, elements: [AttributeDescription],
         layout: RecordLayout
@@ -115,23 +110,17 @@ extension PropertyTable {
 /// A property that a Swift type can name with a coding key.
 final class CodedProperty {
     enum Kind {
-        /// A field of the record.
         case field
-        /// A composite attribute.
         case composite
-        /// A to-many relationship.
         case toMany
-        /// The object's own ID.
         case objectID
         /// The object itself, which contains the other properties.
         case object
-        /// A transient attribute.
         case unstored
         /// A property that only other entities of the hierarchy have.
         case ofOtherEntity
     }
 
-    /// The coding key.
     let name: String
     let kind: Kind
     /// The full name for messages, such as `Track.place.city`.
@@ -142,11 +131,8 @@ final class CodedProperty {
     let field: RecordLayout.Field?
     /// The elements of a composite, or the properties of an object.
     let table: PropertyTable?
-    /// The to-many relationship, or nil for any other property.
     let relationship: ManagedObjectModel.Relationship?
-    /// The message that explains why the property has no value.
-    ///
-    /// Empty for a property with values.
+    /// The message that explains why the property has no value; empty for a property with values.
     let reason: String
     var isDerived = false
     /// The index of the property that is expected next.
@@ -196,7 +182,6 @@ final class CodedProperty {
     }
 }
 
-/// A coding key with the name of a property.
 struct PropertyKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }

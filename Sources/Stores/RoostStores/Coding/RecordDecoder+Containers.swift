@@ -120,7 +120,7 @@ struct MemberContainer: UnkeyedDecodingContainer {
     mutating func decodeNil() -> Bool { false }
 
     mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        guard !isAtEnd else { throw decoder.noContainer("more objects than there are", property: property) }
+        guard !isAtEnd else { throw decoder.noContainer("another object after the last one", property: property) }
         guard let id = members[currentIndex] as? T else { throw decoder.mismatch(T.self, property: property) }
         currentIndex += 1
         return id

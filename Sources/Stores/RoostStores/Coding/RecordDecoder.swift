@@ -19,16 +19,16 @@ package import RoostCore
 /// - An optional is nil if the value is null, or if only other entities of the hierarchy have the
 ///   property. Any other key that is not a stored property is an error.
 ///
-/// Properties without a key are not read. A decoder keeps tables of names, so use the same decoder
-/// for many records. Use it from one thread at a time.
+/// Properties without a key are not read. A decoder keeps tables of names, so use one decoder for
+/// many records, from one thread at a time.
 package final class RecordDecoder {
     /// A function that returns the destinations of a to-many relationship of an object.
     package typealias Members = (ManagedObjectModel.Relationship, ObjectID) throws(StoreError) -> [ObjectID]
 
     /// The record that is being decoded, with information for messages.
     ///
-    /// A type may retain a decoder or a container longer than the record exists. So each container
-    /// has the number of its record, and reads only while this record is current.
+    /// A type may retain a container longer than the record exists. So each container has the
+    /// number of its record, and reads only while this record is current.
     private struct Current {
         var record: RecordReader?
         var number: UInt
@@ -47,25 +47,21 @@ package final class RecordDecoder {
     private var current: Current
     private var count: UInt = 0
 
-    /// Creates a decoder for records of a model.
     package init(model: ManagedObjectModel) {
         self.model = model
         roots = Array(repeating: nil, count: model.entities.count)
         current = Current(record: nil, number: 0, type: Never.self)
     }
 
-    /// Decodes a record.
+    /// Decodes a record of a model that is compatible with the decoder's model.
     ///
-    /// - Parameters:
-    ///   - type: The type to decode.
-    ///   - record: A record of a model that is compatible with the decoder's model.
-    ///   - members: The function that reads to-many relationships, or nil for types without them.
-    /// - Returns: The decoded value.
-    /// - Throws: `unknownProperty` for a transient property, or for a key that is not a property,
-    ///   with the nearest name; `invalidValue` for a property with the wrong Swift type, or with a
-    ///   type that is not optional although the value is null; `invalidRequest` if a type requests
-    ///   a container that a record cannot provide. An error of the type's own `init(from:)` becomes
-    ///   the `underlying` error, but a `StoreError` is thrown unchanged.
+    /// `members` reads to-many relationships, and is nil for types without them.
+    ///
+    /// - Throws: `unknownProperty` for a transient property, and for an unknown key with the
+    ///   nearest name; `invalidValue` for a property with the wrong Swift type, or with a type that
+    ///   is not optional although the value is null; `invalidRequest` for a container that a record
+    ///   cannot provide. An error of the type's own `init(from:)` becomes the `underlying` error,
+    ///   but a `StoreError` is thrown unchanged.
     package func decode<T: Decodable>(
         _ type: T.Type, from record: RecordReader, members: Members? = nil
     ) throws(StoreError) -> T {
@@ -109,7 +105,6 @@ extension RecordDecoder {
         return record.isNull(field)
     }
 
-    /// Returns the value of a property, or nil if it is null.
     func value<T: StoredValue>(
         _ type: T.Type, property: CodedProperty, number: UInt
     ) throws(StoreError) -> T? {
@@ -136,7 +131,6 @@ extension RecordDecoder {
         }
     }
 
-    /// Returns the value of a property, and throws if it is null.
     @inline(__always)
     func required<T: StoredValue>(_ type: T.Type, property: CodedProperty, number: UInt) throws(StoreError) -> T {
         guard let value = try value(type, property: property, number: number) else {
@@ -147,8 +141,7 @@ extension RecordDecoder {
 
     /// Decodes a property.
     ///
-    /// If the property is null, only a type that handles null itself can be decoded. A type without
-    /// a counterpart among the kinds of fields, such as an enumeration, is decoded with its own
+    /// A type that no kind of field stores, such as an enumeration, is decoded with its own
     /// `init(from:)`.
     func decode<T: Decodable>(_ type: T.Type, property: CodedProperty, number: UInt) throws -> T {
         switch property.kind {
@@ -223,7 +216,6 @@ extension RecordDecoder {
         return try members(relationship, record.id)
     }
 
-    /// Returns the elements of a composite, or the properties of the object.
     func table(of property: CodedProperty, number: UInt) throws(StoreError) -> PropertyTable {
         let record = try record(number)
         guard let table = property.table else {
@@ -245,12 +237,10 @@ extension RecordDecoder {
 // MARK: Errors
 
 extension RecordDecoder {
-    /// Returns the name of the Swift property for messages.
     private func name(_ property: CodedProperty) -> String {
         ([String(describing: current.type)] + property.path.map(\.stringValue)).joined(separator: ".")
     }
 
-    /// Returns an error for a key that is not a property.
     func unknown(_ key: some CodingKey, in table: PropertyTable) -> StoreError {
         table.unknown(key, of: current.type)
     }
@@ -276,7 +266,6 @@ extension RecordDecoder {
         )
     }
 
-    /// Returns the error for a null value whose Swift property is not optional.
     func null(_ type: any Any.Type, property: CodedProperty, number: UInt) -> StoreError {
         guard let record = current.record, number == current.number else { return mismatch(type, property: property) }
         return null(type, property: property, record: record)
@@ -294,14 +283,12 @@ extension RecordDecoder {
         )
     }
 
-    /// Returns the name of the Swift property's type for messages.
-    ///
-    /// For an enumeration, returns the name of the enumeration and not of its raw type.
+    /// Returns the name of the Swift property's type, such as an enumeration instead of its raw
+    /// type.
     private func swiftType(_ type: any Any.Type) -> String {
         "\(current.fieldType ?? type)"
     }
 
-    /// Returns an error for a container that a property cannot provide.
     func noContainer(_ what: String, property: CodedProperty) -> StoreError {
         StoreError(
             .invalidRequest,
@@ -312,7 +299,7 @@ extension RecordDecoder {
     func noContainer(_ what: String, in table: PropertyTable) -> StoreError {
         StoreError(
             .invalidRequest,
-            "'\(current.type)' asks for \(what), which '\(table.label)' does not have. Give the same decoder to super.init(from:)."
+            "'\(current.type)' asks for \(what), which '\(table.label)' does not have. Pass the decoder of init(from:) to super.init(from:)."
         )
     }
 
@@ -323,8 +310,7 @@ extension RecordDecoder {
         if property.kind == .field, type is any RawRepresentable.Type, error is DecodingError,
             let record = current.record, number == current.number
         {
-            // Errors must not contain stored values, but the standard library's message does. So it
-            // is not used.
+            // The message of the standard library contains the stored value, which errors must not contain.
             return StoreError(
                 .invalidValue,
                 "'\(name(property))' has the Swift type \(type), which has no case for the value of '\(property.label)' (\(property.typeName)) in \(record.id)."
@@ -334,7 +320,6 @@ extension RecordDecoder {
         return error
     }
 
-    /// Returns an error of a type's own initializer as a `StoreError`.
     private func storeError(_ error: any Error) -> StoreError {
         if let error = error as? StoreError { return error }
         var path = current.failedProperty?.path.map(\.stringValue) ?? []
@@ -351,7 +336,6 @@ extension RecordDecoder {
 }
 
 extension DecodingError {
-    /// The coding path of the value that could not be decoded.
     fileprivate var codingPath: [any CodingKey] {
         switch self {
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):

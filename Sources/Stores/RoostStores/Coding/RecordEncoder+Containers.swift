@@ -34,7 +34,6 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
     }
 }
 
-/// The properties of an object or the elements of a composite, by coding key.
 struct RowContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let row: RowEncoding
     let scope: RowScope

@@ -7,7 +7,6 @@ package struct EncodedRow: Sendable {
     package var values: [String: Value] = [:]
     /// The destinations of to-many relationships by name.
     package var members: [String: [ObjectID]] = [:]
-    /// The value of the key `objectID`.
     package var objectID: ObjectID?
 }
 
@@ -23,13 +22,12 @@ package struct EncodedRow: Sendable {
 /// If a type encodes nil for a key, the property is null. If a type does not encode a key, the
 /// property is missing in the row, so that its default value applies. A synthesized `encode(to:)`
 /// does not encode optionals that are nil. The row omits derived attributes, because the store
-/// computes them. An encoder keeps tables of names, so use the same encoder for many values. Use it
-/// from one thread at a time.
+/// computes them. An encoder keeps tables of names, so use one encoder for many values, from one
+/// thread at a time.
 package final class RecordEncoder {
     let model: ManagedObjectModel
     private var roots: [CodedProperty?]
 
-    /// Creates an encoder for rows of a model.
     package init(model: ManagedObjectModel) {
         self.model = model
         roots = Array(repeating: nil, count: model.entities.count)
@@ -37,11 +35,11 @@ package final class RecordEncoder {
 
     /// Encodes a value as an object of an entity.
     ///
-    /// - Throws: `unknownEntity`; `unknownProperty` for a transient property, or for a key that is
-    ///   not a property, with the nearest name; `invalidValue` for a property with the wrong Swift
-    ///   type or an invalid value; `invalidRequest` if a type requests a container that a row
-    ///   cannot have. An error of the type's own `encode(to:)` becomes the `underlying` error, but
-    ///   a `StoreError` is thrown unchanged.
+    /// - Throws: `unknownEntity`; `unknownProperty` for a transient property, and for an unknown
+    ///   key with the nearest name; `invalidValue` for a property with the wrong Swift type or an
+    ///   invalid value; `invalidRequest` for a container that a row cannot have. An error of the
+    ///   type's own `encode(to:)` becomes the `underlying` error, but a `StoreError` is thrown
+    ///   unchanged.
     package func encode<T: Encodable>(_ value: T, for entity: EntityName) throws(StoreError) -> EncodedRow {
         let entity = try model.requireEntity(entity)
         let row = RowEncoding(type: T.self)
@@ -106,10 +104,8 @@ final class RowEncoding {
 
     init(type: any Any.Type) { self.type = type }
 
-    /// Records that the type being encoded has requested a keyed container.
     func beginKeys() { fieldType = nil }
 
-    /// Stores the error of a method that cannot throw, unless an earlier error is stored.
     func fail(_ error: StoreError) { if failure == nil { failure = error } }
 
     // MARK: Values
@@ -140,8 +136,6 @@ final class RowEncoding {
     }
 
     /// Sets a property to a value of any type.
-    ///
-    /// If no kind of field stores the value's type, the value is encoded by its own `encode(to:)`.
     func encode<T: Encodable>(_ value: T, property: CodedProperty, scope: RowScope) throws {
         if property.kind == .toMany {
             // A cast alone is not enough, because it also accepts an empty array of another element type.
@@ -191,12 +185,10 @@ final class RowEncoding {
         "\(fieldType ?? type)"
     }
 
-    /// Returns an error for a key that is not a property.
     func unknown(_ key: some CodingKey, in table: PropertyTable) -> StoreError {
         table.unknown(key, of: type)
     }
 
-    /// Returns an error for a Swift type that the property can never have.
     func mismatch(_ type: any Any.Type, property: CodedProperty) -> StoreError {
         guard property.kind != .object else {
             return StoreError(
@@ -217,7 +209,6 @@ final class RowEncoding {
         )
     }
 
-    /// Returns an error for a container that a property cannot have.
     func noContainer(_ what: String, property: CodedProperty) -> StoreError {
         StoreError(
             .invalidRequest,
@@ -228,11 +219,10 @@ final class RowEncoding {
     func noContainer(_ what: String, in table: PropertyTable) -> StoreError {
         StoreError(
             .invalidRequest,
-            "'\(type)' asks for \(what), which '\(table.label)' does not have. Give the same encoder to super.encode(to:)."
+            "'\(type)' asks for \(what), which '\(table.label)' does not have. Pass the encoder of encode(to:) to super.encode(to:)."
         )
     }
 
-    /// Returns an error of a type's own `encode(to:)` as a `StoreError`.
     func storeError(_ error: any Error) -> StoreError {
         if let error = error as? StoreError { return error }
         var path = failedProperty?.path.map(\.stringValue) ?? []

@@ -4,7 +4,6 @@ internal import RoostFiles
 internal import RoostJSONText
 
 struct ConfigurationDocument {
-    /// The maximum size of the file in bytes.
     static let maximumByteCount = 1 << 20
 
     static let keys = ["model", "stores", "default"]
@@ -14,9 +13,7 @@ struct ConfigurationDocument {
     var stores: [RoostConfiguration.Store] = []
     var defaultStore: (store: RoostConfiguration.Store, origin: RoostConfiguration.Origin)?
 
-    /// Reads a file.
-    ///
-    /// Throws all problems of the file in one error.
+    /// Reads a file, and throws all its problems in one error.
     static func read(
         _ file: RoostConfiguration.Setting, registry: StoreRegistry
     ) throws(StoreError) -> ConfigurationDocument {
@@ -92,8 +89,7 @@ private struct ConfigurationReader {
     }
 
     private func origin(_ byteOffset: Int) -> RoostConfiguration.Origin {
-        // A file can have a store on each line. A binary search avoids quadratic time for such a
-        // file.
+        // A binary search avoids quadratic time for a file with a store on each line.
         var (low, high) = (0, lineEnds.count)
         while low < high {
             let middle = (low + high) / 2
@@ -147,7 +143,8 @@ private struct ConfigurationReader {
         guard let urlNode = reader.node("url") else {
             guard reader.node("type") != nil else {
                 problems.add(
-                    "'type' and 'path', or 'url', are missing.", path: reader.path, at: node.byteOffset)
+                    "the location of the store is missing; write 'type' and 'path', or 'url'.", path: reader.path,
+                    at: node.byteOffset)
                 return nil
             }
             // If `type` or `path` is not a string, `reader` adds this problem.

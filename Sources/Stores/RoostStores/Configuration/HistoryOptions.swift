@@ -8,7 +8,7 @@ enum HistoryOptions {
 
     static let descriptions = [
         StoreOptionDescription(
-            tracks, values: .words(["true", "false"]), standard: "as the store is",
+            tracks, values: .words(["true", "false"]), standard: "the setting of the store",
             summary: "Whether the store records its changes."),
         StoreOptionDescription(
             days, values: .number(0.001...999_999), standard: "any",

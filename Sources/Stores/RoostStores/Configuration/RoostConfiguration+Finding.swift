@@ -12,9 +12,7 @@ extension RoostConfiguration {
 
     /// Returns whether a text can be the name of a store.
     ///
-    /// A name consists of letters, digits, `-` and `_`, and does not begin with a hyphen.
-    ///
-    /// So no name looks like a URL, or like a path with a directory or an extension.
+    /// No name looks like a URL, or like a path with a directory or an extension.
     package static func isStoreName(_ text: String) -> Bool {
         !text.isEmpty && !text.hasPrefix("-")
             && text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
@@ -42,7 +40,6 @@ extension RoostConfiguration {
         }
     }
 
-    /// Returns the absolute form of a path that is relative to a directory.
     static func absolute(_ path: String, in directory: String) -> String {
         // If the working directory was removed, `directory` is empty. The system then resolves the relative path.
         guard !path.hasPrefix("/"), !directory.isEmpty else { return path }

@@ -72,7 +72,7 @@ extension RoostConfiguration {
         }
         throw StoreError(
             .invalidModel,
-            "Cannot create the store '\(description.location)': it needs a model. Name one in the configuration (model: \"…\"), or pass one."
+            "Cannot create the store '\(description.location)': it needs a model. Name a model in the configuration (model: \"…\"), or pass a model to openOrCreateStore."
         )
     }
 

@@ -27,17 +27,13 @@ public import RoostCore
 /// whether the model's file exists. These checks neither open nor change a store. Later changes of
 /// the file have no effect.
 public struct RoostConfiguration: Sendable {
-    /// The origin of a value.
     package enum Origin: Sendable, Hashable, CustomStringConvertible {
         /// The caller, such as a command-line option.
         case caller
-        /// An environment variable with the given name.
         case environment(String)
         /// A search in the working directory and the directories above.
         case search
-        /// A line of the configuration file.
         case file(path: String, line: Int)
-        /// The default.
         case standard
 
         /// A text for people: `/project/roost.json:4`, `ROOST_STORE`, `default`.
@@ -56,11 +52,8 @@ public struct RoostConfiguration: Sendable {
     package struct Setting: Sendable, Hashable {
         /// The setting's key: `model`, `default`, `stores.main`, `stores.main.options.synchronous`.
         package let key: String
-        /// The value.
-        ///
-        /// For a store, such as `stores.main`, it is the store's URL.
+        /// The value; for a store, its URL.
         package let value: String
-        /// The origin of the value.
         package let origin: Origin
     }
 
@@ -69,13 +62,10 @@ public struct RoostConfiguration: Sendable {
         var name: String?
         var location: StoreLocation
         var origin: Origin
-        /// The options in the file, by name.
         var options: [String: Setting]
     }
 
-    /// The configuration file and the origin of its path, or nil without a file.
     let fileSetting: Setting?
-    /// The path of the model, or nil if the file has none.
     let modelSetting: Setting?
     /// The stores in the order of the file.
     let stores: [Store]
@@ -87,16 +77,11 @@ public struct RoostConfiguration: Sendable {
 
     /// Finds, reads and checks the configuration.
     ///
-    /// - Parameters:
-    ///   - file: The path of the file, or nil to search for it.
-    ///   - workingDirectory: The directory in which the search begins, or nil for the process's
-    ///     working directory. Relative paths, in `file` and in variables, start at this directory.
-    ///   - environment: The environment, or nil for the process's environment.
-    ///   - registry: The store types that the configuration may use.
-    ///   - readModel: A closure that reads a model's file.
-    /// - Throws: Only `invalidConfiguration`: the file cannot be read, the file has problems, or
-    ///   `ROOST_STORE` is invalid. The message lists every problem of the file with its key, line
-    ///   and column.
+    /// The search for the file, and relative paths in `file` and in variables, begin at
+    /// `workingDirectory`. Nil as working directory or environment means that of the process.
+    ///
+    /// - Throws: Only `invalidConfiguration`. The message lists every problem of the file with its
+    ///   key, line and column.
     package init(
         file: String?, workingDirectory: String?, environment: [String: String]?, registry: StoreRegistry,
         readModel: @escaping @Sendable (String) throws(StoreError) -> ManagedObjectModel
@@ -119,13 +104,10 @@ public struct RoostConfiguration: Sendable {
         }
     }
 
-    /// The path of the configuration file, or nil.
     package var file: String? { fileSetting?.value }
 
-    /// The path of the model's file, or nil if the configuration has none.
     package var modelPath: String? { modelSetting?.value }
 
-    /// The names of the stores, in the order of the file.
     package var storeNames: [String] { stores.compactMap(\.name) }
 
     /// The name of the default store.
@@ -135,8 +117,8 @@ public struct RoostConfiguration: Sendable {
 
     /// All effective values with their origins.
     ///
-    /// Includes unset options of store types, with their defaults. Excludes unset history options,
-    /// because their values are in the store itself.
+    /// Unset options of store types have their defaults. Unset history options are missing, because
+    /// the store has their values.
     package var settings: [Setting] {
         var settings = [fileSetting, modelSetting].compactMap { $0 }
         if let (store, origin) = defaultStore {

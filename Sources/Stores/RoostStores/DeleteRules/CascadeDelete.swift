@@ -1,14 +1,8 @@
 package import RoostCore
 
 extension StoreSnapshot {
-    /// Reads the snapshot and computes the changes of a batch delete.
+    /// Computes the changes of a batch delete.
     ///
-    /// See ``BatchDeleteRequest``.
-    ///
-    /// - Parameters:
-    ///   - request: The objects to delete.
-    ///   - model: The program's model with the delete rules, or nil for the store's own model.
-    /// - Returns: The changes.
     /// - Throws: The errors of executing the request, except `conflict`.
     package func prepare(
         _ request: BatchDeleteRequest, model: ManagedObjectModel? = nil
@@ -16,7 +10,6 @@ extension StoreSnapshot {
         try prepare(request, rules: try ModelRules(try batchModel(model)))
     }
 
-    /// Computes the changes of a batch delete with compiled rules.
     func prepare(_ request: BatchDeleteRequest, rules: ModelRules) throws(StoreError) -> PreparedBatch {
         var propagation = DeletePropagation(self, rules: rules)
         return try propagation.run(request.selection)
@@ -28,7 +21,7 @@ struct DeletePropagation {
     /// A relationship whose delete rule can change other objects or deny the delete.
     private struct Rule {
         let relationship: ManagedObjectModel.Relationship
-        /// The relationship's field in records of the entity, or nil for a to-many relationship.
+        /// The relationship's field, or nil for a to-many relationship.
         let field: RecordLayout.Field?
     }
 
@@ -39,15 +32,14 @@ struct DeletePropagation {
         let target: Int64
     }
 
-    /// The maximum number of deleted objects in a fetch request for the objects that refer to them.
+    /// The maximum number of deleted objects for which one request fetches the referring objects.
     ///
-    /// If more objects are deleted, all objects that can refer to them are read.
+    /// For more deleted objects, all objects that can refer to them are read.
     private static let lookUpCount = 1000
 
     private let snapshot: any StoreSnapshot
     private let modelRules: ModelRules
     private let model: ManagedObjectModel
-    /// For each entity number, the rules.
     private let rules: [[Rule]]
     /// For each entity number, the to-one relationships to clear when their destination is deleted.
     private let clearable: [[RecordLayout.Field]]
@@ -270,7 +262,6 @@ struct DeletePropagation {
         }
     }
 
-    /// Reads the objects of an entity with the given keys, in chunks.
     private mutating func forEachChunk(
         of keys: [Int64], entity: Int,
         _ body: (inout Self, any RecordCursor) throws(StoreError) -> Void
@@ -293,8 +284,8 @@ extension DeleteRule {
         switch self {
         case .cascade, .deny: true
         case .noAction: false
-        // A store deletes the links of a deleted object. A reference is in the record of the object that refers to
-        // the deleted object, so this record must change.
+        // A store deletes the links of a deleted object. A reference is in the record of another object, which must
+        // change.
         case .nullify: relationship.inverse.map { model.relationships[$0].storage == .field } ?? false
         }
     }
@@ -302,8 +293,6 @@ extension DeleteRule {
 
 extension ManagedObjectModel.Relationship {
     /// Returns whether a reference is cleared when its destination is deleted.
-    ///
-    /// True if the relationship has no inverse, or if the delete rule of the inverse requires this.
     fileprivate func isClearedOnDelete(_ model: ManagedObjectModel) -> Bool {
         guard storage == .field else { return false }
         guard let inverse = inverse.map({ model.relationships[$0] }) else { return true }

@@ -25,7 +25,6 @@ struct PartnerChanges {
         case clear
     }
 
-    /// The changes of one call of ``apply(to:snapshot:failures:)``.
     private struct Edits {
         var relationships: [ObjectPlace: [Int: Edit]] = [:]
         var releases: Set<Release> = []
@@ -77,16 +76,14 @@ struct PartnerChanges {
     ) -> StoreError {
         StoreError(
             .invalidRequest,
-            "Cannot set '\(relationship.name)' of both \(one) and \(other) to \(target): its inverse is to-one.")
+            "Cannot set '\(relationship.name)' of both \(one) and \(other) to \(target): the inverse of '\(relationship.name)' is to-one."
+        )
     }
 
     /// Adds the changes that partners need to the updates of a change set.
     ///
-    /// - Parameters:
-    ///   - changes: The change set to complete.
-    ///   - snapshot: The snapshot that the changes are based on.
-    ///   - failures: The list that receives a failure for each mandatory relationship that would
-    ///     become null.
+    /// A mandatory relationship that would become null is a failure.
+    ///
     /// - Throws: `invalidRequest` if the request itself sets an inverse field to a different
     ///   object.
     func apply(

@@ -13,22 +13,18 @@ internal import RoostCore
 /// for warning in report.warnings { print(warning) }
 /// ```
 public struct CompactionReport: Sendable, Hashable, Codable {
-    /// The URL of the store.
     package var store: String
     /// The size of the store and its log before the compaction, in bytes.
     public var bytesBefore: Int
     /// The size of the store and its log after the compaction, in bytes.
     public var bytesAfter: Int
-    /// The number of objects in the store.
     package var objects: Int
-    /// The number of links in the store.
     package var links: Int
     /// The verified digest of the store's content.
     package var digest: String
     /// Whether the store was compacted in place, because it was open elsewhere or its file has
     /// tables or indexes of other programs.
     public var inPlace: Bool
-    /// The duration of the compaction in seconds.
     package var seconds: Double
     /// Messages about problems that did not stop the compaction.
     public var warnings: [String]

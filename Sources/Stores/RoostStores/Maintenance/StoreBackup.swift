@@ -7,10 +7,10 @@ extension StoreMaintenance {
     ///
     /// Other processes may read and write the store during the backup. The backup has the objects,
     /// links, versions, identity, user metadata and last used keys of exactly one commit: the last
-    /// commit before the copy begins. The finished backup is read again, and must have the digest
-    /// that was computed while reading the source. Then it is published atomically. An error, a
-    /// cancellation or a crash leaves no backup, and an existing store at the destination is
-    /// unchanged. Memory is bounded; see ``MigrationManager/convert(from:to:options:)``.
+    /// commit before the copy begins. The finished backup is read again, must have the digest of
+    /// what was read from the source, and is then published atomically. An error, a cancellation or
+    /// a crash leaves no backup, and an existing store at the destination is unchanged. Memory is
+    /// bounded; see ``MigrationManager/convert(from:to:options:)``.
     ///
     /// - Parameters:
     ///   - source: The store. If it is already open, it stays open.

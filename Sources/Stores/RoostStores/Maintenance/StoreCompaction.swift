@@ -8,7 +8,6 @@ struct StoreCompaction: Sendable {
     let options: ConversionOptions
     let registry: StoreRegistry
 
-    /// A compaction in progress.
     private struct Progress {
         var report: CompactionReport
         /// The content of other programs, which a copy would not have.
@@ -17,7 +16,6 @@ struct StoreCompaction: Sendable {
         var canHaveForeign = false
     }
 
-    /// Compacts the store; see ``StoreMaintenance/compact(_:options:)``.
     func run() throws(StoreError) -> CompactionReport {
         do throws(StoreError) {
             return try compact()
@@ -113,7 +111,6 @@ struct StoreCompaction: Sendable {
         _ = try type.metadata(at: location, options: StoreOptions(isReadOnly: true))
     }
 
-    /// Performs all steps that precede rewriting the store.
     private func prepare(
         _ progress: inout Progress, path: String, timeout: Timeout
     ) throws(StoreError) {
@@ -122,9 +119,8 @@ struct StoreCompaction: Sendable {
         try options.cancellation?.check()
     }
 
-    /// Opens and closes the store.
-    ///
-    /// This recovers the store after a crash, and moves all content into one file.
+    /// Opens and closes the store, which recovers it after a crash and moves all content into one
+    /// file.
     private func settle(_ progress: inout Progress, timeout: Timeout) throws(StoreError) {
         let store = try type.open(location, options: openingOptions(timeout))
         var foreign = ForeignContent()
@@ -155,7 +151,7 @@ struct StoreCompaction: Sendable {
         guard !overflow, total <= available else {
             throw StoreError(
                 .noSpace,
-                "Cannot compact '\(path)': there is not enough space. It needs up to \(needed) bytes and \(options.reservedBytes) must stay free, but \(available) are free. Make room, or convert the store to another disk."
+                "Cannot compact '\(path)': there is not enough space. The copy needs up to \(needed) bytes and \(options.reservedBytes) bytes must stay free, but only \(available) are free. Make room, or convert the store to another disk."
             )
         }
     }
@@ -214,7 +210,6 @@ struct StoreCompaction: Sendable {
         (options.verifies, options.skipsDamaged, options.overwrites) = (true, false, false)
         options.keepsHistory = true
         options.destinationTypeOptions = options.sourceTypeOptions
-        // The old store is read through the second hard link that the replacement created.
         options.acceptsLinks = true
         return try MigrationManager(registry: registry).convert(
             from: .location(old), to: .location(new), options: options)
@@ -229,7 +224,7 @@ struct StoreCompaction: Sendable {
         report.inPlace = true
         guard !isSmall else { return }
         report.warnings.append(
-            "Others still read the old state. The file shrinks after they finish and the store is written or closed."
+            "Other readers still use the old state of the store. The file shrinks after they finish and the store is written or closed."
         )
     }
 }

@@ -12,7 +12,6 @@ public import RoostMigration
 /// print("\(report.bytesBefore) bytes before, \(report.bytesAfter) bytes after")
 /// ```
 public struct StoreMaintenance: Sendable {
-    /// The supported store types.
     package let registry: StoreRegistry
 
     /// Creates an instance for the store types of `registry`.
@@ -100,7 +99,7 @@ public struct StoreMaintenance: Sendable {
         guard let accepting = store as? any ChangeAcceptingStore else {
             throw StoreError(
                 .unsupported,
-                "Changes by other programs cannot be accepted in stores of type '\(store.type.name)': what differs in '\(store.location.path)' is damage. Restore a backup, or convert it without its damaged objects (roost convert --skip-damaged)."
+                "Cannot accept changes in '\(store.location.path)': only Roost writes stores of type '\(store.type.name)', so a difference is damage. Restore a backup, or convert the store without its damaged objects (roost convert --skip-damaged)."
             )
         }
         return accepting

@@ -4,9 +4,8 @@ internal import RoostQuery
 
 /// The rules that concern more than one record, applied to a change set before its commit.
 ///
-/// They compute the derived attributes of changed objects and of objects that depend on them. They
-/// also compare the number of objects in each to-many relationship with its limits. ``FailureList``
-/// checks single records.
+/// The rules are derived attributes and the limited counts of to-many relationships.
+/// ``FailureList`` checks single records.
 package struct ChangeRules {
     private let rules: ModelRules
     private let model: ManagedObjectModel
@@ -46,14 +45,11 @@ package struct ChangeRules {
     /// - objects with an aggregate over a changed object, even if the aggregate does not change,
     /// - objects that a derived attribute reads through a new reference or link.
     ///
-    /// - Parameters:
-    ///   - changes: The change set to complete.
-    ///   - failures: The list that receives a failure for each count outside its limits.
-    ///   - subject: A closure that receives the position of an insert, and returns the subject of
-    ///     its failures.
+    /// `subject` receives the position of an insert.
+    ///
     /// - Throws: `invalidModel` for derived attributes that depend on each other in a circle, or
     ///   over too long a chain of changed objects; `invalidValue` for a value that a derived
-    ///   attribute cannot hold; errors of reading the snapshot.
+    ///   attribute cannot hold.
     package mutating func apply(
         to changes: inout ChangeSet, failures: inout FailureList,
         subject: (Int) -> ValidationFailure.Subject
@@ -122,7 +118,6 @@ package struct ChangeRules {
 
     // MARK: Counts
 
-    /// An object, and one of its relationships with a limited count.
     private struct Owner: Hashable, Comparable {
         let place: ObjectPlace
         let relationship: Int
@@ -269,7 +264,6 @@ package struct ChangeRules {
         }
     }
 
-    /// Returns the keys of the objects with a derived attribute that depends on a changed object.
     private mutating func dependentKeys(
         on changes: ChangeSet, attribute: DerivedAttributes.Attribute
     ) throws(StoreError) -> Set<Int64> {
@@ -278,8 +272,8 @@ package struct ChangeRules {
         var keys: Set<Int64> = []
         for depth in attribute.path.indices.reversed() {
             let relationship = attribute.path[depth]
-            // `reached` contains the objects at the end of this step for which the next property of
-            // the path changed, or from which the rest of the path reaches a change.
+            // `reached` contains the objects whose next property in the path changed, or from which the rest of the
+            // path reaches a change.
             let name =
                 depth + 1 < attribute.path.count
                 ? attribute.path[depth + 1].name.name : attribute.sourceName
@@ -293,8 +287,7 @@ package struct ChangeRules {
         return keys
     }
 
-    /// Returns the keys of the updated objects of an entity for which a property differs from the
-    /// stored value.
+    /// Returns the keys of an entity's updated objects whose property has a new value.
     private func changedKeys(_ entity: Int, name: String, changes: ChangeSet) throws(StoreError) -> Set<Int64> {
         var keys: Set<Int64> = []
         let target = model.entities[entity]
@@ -397,9 +390,8 @@ package struct ChangeRules {
         while try cursor.next(into: &batch) { batch.forEachRecord(body) }
     }
 
-    /// Computes the derived attributes of all inserts and updates.
-    ///
-    /// - Returns: Whether a value changed.
+    /// Computes the derived attributes of all inserts and updates, and returns whether a value
+    /// changed.
     private mutating func evaluate(_ changes: inout ChangeSet, programUpdateCount: Int) throws(StoreError) -> Bool {
         let graph = try ChangedGraph(changes, over: snapshot.objectGraph())
         var evaluators: [[ExpressionEvaluator?]] = rules.derived.attributes.map { attributes in
@@ -447,7 +439,7 @@ package struct ChangeRules {
         return isChanged
     }
 
-    /// Adds the objects whose values were used to the objects that must be unchanged at the commit.
+    /// Adds the objects whose values were used to ``ChangeSet/unchanged``.
     private func requireUnchanged(
         _ versions: [ObjectPlace: UInt32], in changes: inout ChangeSet
     ) throws(StoreError) {

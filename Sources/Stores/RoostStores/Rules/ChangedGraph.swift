@@ -2,8 +2,7 @@ package import RoostCore
 
 /// The objects of a snapshot, as they are after a change set is applied.
 ///
-/// Used to evaluate expressions that follow relationships. The objects of a to-many relationship
-/// have no particular order.
+/// The objects of a to-many relationship have no particular order.
 package final class ChangedGraph: ObjectGraph {
     /// The position of a changed object's record in the change set.
     private enum Row {
@@ -12,7 +11,6 @@ package final class ChangedGraph: ObjectGraph {
         case deleted
     }
 
-    /// An object at one end of a relationship.
     private struct End: Hashable {
         let relationship: Int
         let key: Int64
@@ -31,7 +29,6 @@ package final class ChangedGraph: ObjectGraph {
     /// The objects that were read from the snapshot while ``isTracking`` was set, with their
     /// versions.
     private(set) var readVersions: [ObjectPlace: UInt32] = [:]
-    /// Whether reads are recorded.
     var isTracking = false
 
     package init(_ changes: ChangeSet, over base: any ObjectGraph) throws(StoreError) {

@@ -34,11 +34,8 @@ package struct FailureList {
 
     /// Adds a failure for each rule that a record breaks.
     ///
-    /// - Parameters:
-    ///   - record: The record.
-    ///   - rules: The rules of the model.
-    ///   - subject: A closure that receives the rule and the field, and returns the object or row
-    ///     that has the failure, or nil to ignore the failure.
+    /// `subject` returns the object or row that has the failure, or nil to ignore the failure.
+    ///
     /// - Throws: `timedOut` if comparing a value with its regular expression takes too long.
     package mutating func check(
         _ record: RecordReader, rules: inout RecordRules,
@@ -62,15 +59,12 @@ package struct FailureList {
     }
 
     /// Throws all failures as one error.
-    ///
-    /// - Throws: `validationFailed`.
     package func throwIfAny() throws(StoreError) {
         if !failures.isEmpty { throw ValidationFailure.error(failures) }
     }
 }
 
 extension StoreFinding.Rule {
-    /// Returns the kind of failure for a change in which a field breaks the rule.
     fileprivate func failure(of field: RecordLayout.Field) -> ValidationFailure.Kind {
         switch self {
         case .mandatory, .minimumCount, .maximumCount, .dangling, .destination: .missing

@@ -25,8 +25,7 @@ struct MissingObjects {
 
     /// Throws all missing objects and all broken rules of a change as one error.
     ///
-    /// - Throws: `validationFailed` if a rule is broken, otherwise `objectNotFound`. The error
-    ///   lists all failures and all missing objects.
+    /// - Throws: `validationFailed` if a rule is broken, otherwise `objectNotFound`.
     func throwIfAny(with failures: FailureList) throws(StoreError) {
         guard failures.isEmpty else {
             throw ValidationFailure.error(failures.failures).with { $0.missingObjects = ids }

@@ -8,7 +8,6 @@ internal import RoostQuery
 /// ``PersistentStore/commit(_:)`` does not use them, but checks versions, uniqueness, links and
 /// types.
 package final class ModelRules: Sendable {
-    /// The program's model.
     package let model: ManagedObjectModel
     /// The rules that concern a single record.
     ///
@@ -19,7 +18,6 @@ package final class ModelRules: Sendable {
     /// For each entity number, the to-many relationships with limited counts.
     let counts: [[CountLimit]]
     let derived: DerivedAttributes
-    /// Whether the model has derived attributes.
     package var hasDerivedAttributes: Bool { !derived.isEmpty }
     /// For each entity number, whether a change of its objects can change a derived attribute or a
     /// limited count.
@@ -70,9 +68,8 @@ package final class ModelRules: Sendable {
     /// Returns whether objects of an entity must be inserted with a change set instead of a bulk
     /// load.
     ///
-    /// True if derived attributes depend on these objects, or if their own derived attributes read
-    /// other objects. Also true if a relationship or its inverse has a limited count, because the
-    /// count is known only after the last row.
+    /// A derived attribute may read other objects. A limited count is known only after the last
+    /// row.
     func needsChangeSet(_ entity: ManagedObjectModel.Entity) -> Bool {
         derived.dependsOnObjects(of: entity.number)
             || derived.attributes[entity.number].contains { !$0.path.isEmpty } || !counts[entity.number].isEmpty
@@ -90,7 +87,6 @@ struct CountLimit: Sendable {
     private let maximum: Int?
     private let mayBeEmpty: Bool
 
-    /// Creates a limit, or returns nil for a relationship without limits.
     init?(_ relationship: ManagedObjectModel.Relationship) {
         let declaration = relationship.declaration
         guard relationship.isToMany, declaration.minCount > 0 || declaration.maxCount != nil else { return nil }
@@ -100,7 +96,6 @@ struct CountLimit: Sendable {
         mayBeEmpty = !relationship.mustLeadSomewhere
     }
 
-    /// Returns the failure for a number of objects, or nil if the number is allowed.
     func violation(of count: Int) -> ValidationFailure.Kind? {
         if count == 0, minimum > 0 { return mayBeEmpty ? nil : .missing }
         if count < minimum { return .tooFew(minimum: minimum) }

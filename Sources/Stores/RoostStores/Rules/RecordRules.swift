@@ -21,9 +21,7 @@ package struct RecordRules: Sendable {
         case pattern(StringMatcher)
     }
 
-    /// A rule for a field.
-    ///
-    /// A class costs less here, because a structure would be copied for each record.
+    /// A rule for a field; a class, because a structure would be copied for each record.
     private final class FieldRule: Sendable {
         let rule: StoreFinding.Rule
         let field: RecordLayout.Field
@@ -68,10 +66,8 @@ package struct RecordRules: Sendable {
         }
     }
 
-    /// For each entity number, the rules.
     private let entities: [EntityRules]
-    /// For each index of a regular expression, whether the expression took too long for a value and
-    /// is no longer used.
+    /// For each regular expression, whether it took too long for a value and is no longer used.
     private var isSlow: [Bool] = []
     /// The properties with a rule that cannot be applied, each with a message.
     private(set) var problems: [(property: String, message: String)] = []
@@ -83,10 +79,8 @@ package struct RecordRules: Sendable {
         problems = compiler.problems
     }
 
-    /// Whether a rule compares values with a regular expression.
     var hasPatterns: Bool { !isSlow.isEmpty }
 
-    /// Returns whether an entity has no rules that its records can break.
     package func isEmpty(forEntity number: Int) -> Bool { entities[number].isEmpty }
 
     /// Returns the bytes of a record's bitmap that can show a broken rule, and the relevant bits.
@@ -96,11 +90,8 @@ package struct RecordRules: Sendable {
         entities[number].rules.isEmpty ? entities[number].mandatoryBits : nil
     }
 
-    /// Calls `body` for each rule that a record breaks.
+    /// Calls `body` for each rule that a valid record breaks.
     ///
-    /// - Parameters:
-    ///   - record: A valid record.
-    ///   - body: A closure that receives the rule and the field that breaks it.
     /// - Returns: A property whose regular expression took too long in this call, or nil.
     mutating func check(
         _ record: RecordReader, _ body: (StoreFinding.Rule, RecordLayout.Field) -> Void
@@ -151,7 +142,6 @@ package struct RecordRules: Sendable {
         }
     }
 
-    /// A compiler from declarations to rules.
     private struct Compiler {
         let model: ManagedObjectModel
         var problems: [(property: String, message: String)] = []

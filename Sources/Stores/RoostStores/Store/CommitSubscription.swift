@@ -11,16 +11,9 @@ package final class CommitSubscription: Sendable {
 
     /// Starts the subscription.
     ///
-    /// A store that does not report commits itself is checked only once per second.
-    ///
-    /// - Parameters:
-    ///   - store: The store.
-    ///   - ignored: The origin of commits that are not reported to the listener; see
-    ///     ``ChangeSet/origin``.
-    ///   - listener: A closure that is called for each notice, on the thread of the commit or of
-    ///     the watcher.
-    ///   - end: A closure that is called once, when the store is closed or replaced.
-    /// - Throws: `closed`; errors of reading the store.
+    /// A store that does not report commits itself is checked only once per second. The listener
+    /// runs on the thread of the commit or of the watcher. Commits whose ``ChangeSet/origin`` is
+    /// `ignored` are not reported. `end` is called once, when the store is closed or replaced.
     package init(
         to store: Store, ignoring ignored: ObjectIdentifier? = nil, listener: @escaping CommitFeed.Listener,
         end: @escaping @Sendable () -> Void
@@ -47,7 +40,7 @@ package final class CommitSubscription: Sendable {
 
     deinit { stop() }
 
-    /// Whether the system reports commits of other processes, so that they are found immediately.
+    /// Whether the system reports commits of other processes.
     package var isWatched: Bool { CommitWatcher.shared.watches(entry) }
 
     private func stop() {
@@ -56,23 +49,18 @@ package final class CommitSubscription: Sendable {
     }
 }
 
-/// A watcher of the stores that have listeners.
+/// A watcher that checks stores with listeners, every second and when their signals are raised.
 ///
-/// It checks a store every second, and when the store's signal is raised.
-///
-/// All stores of the process share one `FileWatch` and one thread. The thread runs while a store
-/// has listeners.
+/// All stores of the process share one thread, which runs while a store has listeners.
 final class CommitWatcher: Sendable {
     final class Entry: Sendable {
         private let store: any PersistentStore
         private let feed: CommitFeed
         private let signal: (any CommitSignal)?
         private let end: @Sendable () -> Void
-        /// The token of the last transaction that was reported to listeners.
+        /// The token of the last reported transaction.
         private let lastToken = Mutex<HistoryToken?>(nil)
-        /// Whether the entry has ended.
-        ///
-        /// Locked while the store is read.
+        /// Whether the entry has ended; locked while the store is read.
         private let isEnded = Mutex(false)
         /// The observation of a signal that is not a file.
         private let observation = Mutex<(any AnyObject & Sendable)?>(nil)
@@ -88,7 +76,6 @@ final class CommitWatcher: Sendable {
 
         fileprivate var isObserved: Bool { observation.withLock { $0 != nil } }
 
-        /// Begins to observe a signal that is not a file.
         fileprivate func observe() {
             let made = signal?.observe { [weak self] in _ = self?.lookAgain() }
             observation.withLock { $0 = made }
@@ -119,9 +106,6 @@ final class CommitWatcher: Sendable {
             if feed.look(look) { lastToken.withLock { $0 = token } }
         }
 
-        /// Checks the store for the first time.
-        ///
-        /// - Throws: `closed`, also if the entry has ended; errors of reading the store.
         fileprivate func lookFirst() throws(StoreError) {
             try isEnded.withLock { (isEnded) throws(StoreError) in
                 guard !isEnded else { throw StoreError(.closed, "The store '\(store.location)' is closed.") }
@@ -129,15 +113,12 @@ final class CommitWatcher: Sendable {
             }
         }
 
-        /// Checks the store again.
-        ///
-        /// Returns false if the entry has ended, in this call or earlier.
+        /// Checks the store, and returns false if the entry has ended.
         fileprivate func lookAgain() -> Bool {
             let (wasEnded, isOver) = isEnded.withLock { (isEnded) -> (Bool, Bool) in
                 guard !isEnded else { return (true, true) }
                 do throws(StoreError) { try look() } catch {
-                    // Only these two errors end the entry. Other errors may be temporary, and a
-                    // later check then reports the missed commits.
+                    // Other errors may be temporary. A later check then reports the missed commits.
                     isEnded = error.code == .closed || error.code == .storeReplaced
                 }
                 return (false, isEnded)
@@ -146,9 +127,7 @@ final class CommitWatcher: Sendable {
             return !isOver
         }
 
-        /// Ends the entry.
-        ///
-        /// The store is not read after this method returns.
+        /// Ends the entry; afterwards, the store is not read.
         fileprivate func stop() {
             let isOver = isEnded.withLock { isEnded in
                 defer { isEnded = true }
@@ -165,9 +144,7 @@ final class CommitWatcher: Sendable {
     static let shared = CommitWatcher()
 
     private struct State {
-        /// The entries, each with the number of its signal's file in the system's watch.
-        ///
-        /// The number is nil if the system does not watch a file for the entry.
+        /// The entries, each with the watch's number for its file, or nil if no file is watched.
         var entries: [ObjectIdentifier: (entry: Entry, number: CInt?)] = [:]
         var isRunning = false
     }
@@ -178,7 +155,6 @@ final class CommitWatcher: Sendable {
     private static let pauseMicroseconds: UInt32 = 10_000
 
     private let state = Mutex(State())
-    /// The system's watch, or nil if the system has none.
     private let watch = FileWatch()
 
     func add(_ entry: Entry) {
@@ -213,7 +189,6 @@ final class CommitWatcher: Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    /// Returns whether the system reports changes of an entry's signal.
     fileprivate func watches(_ entry: Entry) -> Bool {
         entry.isObserved || state.withLock { $0.entries[ObjectIdentifier(entry)]?.number != nil }
     }
@@ -242,9 +217,9 @@ final class CommitWatcher: Sendable {
         }
     }
 
-    /// Checks the stores whose signals have the given numbers, or all stores if `numbers` is nil.
+    /// Checks the stores with these signal numbers, or all stores if `numbers` is nil.
     ///
-    /// - Returns: False if no store has listeners, so that the thread must end.
+    /// Returns false if no store has listeners, so that the thread must end.
     private func look(at numbers: Set<CInt>?) -> Bool {
         let entries: [Entry]? = state.withLock { state in
             if state.entries.isEmpty {
@@ -268,16 +243,10 @@ final class CommitWatcher: Sendable {
 }
 
 extension StoreSnapshot {
-    /// Returns a notice of the history after a token, or nil if a part of this history was removed
-    /// or the notice would be incomplete.
+    /// Returns a notice of the transactions after `known`, or nil if the notice would be incomplete
+    /// or a part of the history was removed.
     ///
-    /// - Parameters:
-    ///   - token: The token of `known`, or of an older generation.
-    ///   - known: The generation before the first transaction to report.
-    ///   - generation: The generation of the snapshot.
-    ///   - store: The location of the store.
-    /// - Returns: The notice, or nil.
-    /// - Throws: Errors of reading the history.
+    /// The token is of `known` or of an older generation.
     fileprivate func notice(
         after token: HistoryToken, from known: Generation, to generation: Generation, of store: StoreLocation
     ) throws(StoreError) -> SaveNotice? {
@@ -309,7 +278,6 @@ extension StoreSnapshot {
 }
 
 extension SaveNotice {
-    /// Creates a notice of a transaction of the history.
     fileprivate init(
         _ transaction: HistoryTransaction, of store: StoreLocation, from known: Generation, to generation: Generation
     ) {

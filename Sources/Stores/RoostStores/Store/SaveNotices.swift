@@ -3,8 +3,8 @@ internal import RoostSystem
 
 /// An asynchronous sequence of notices about commits to stores.
 ///
-/// The sequence reports all commits after its creation, even those before the loop begins. So if
-/// you create it before you read the store, you miss no commit.
+/// The sequence reports all commits after its creation. If you create it before you read the store,
+/// you miss no commit.
 ///
 /// ```swift
 /// let changes = try store.changes
@@ -12,14 +12,13 @@ internal import RoostSystem
 /// for await _ in changes { show(try store.fetch("Track", sortedBy: ["title"])) }
 /// ```
 ///
-/// A slow reader gets one notice for all commits to a store since the last notice. To bound memory,
-/// a merged notice with more than ``SaveNotice/mostIDs`` IDs lists no IDs and is incomplete. Each
-/// notice is returned by only one of the sequence's iterators.
+/// A slow reader gets one notice for all commits to a store since the last notice. A large merged
+/// notice is incomplete; see ``SaveNotice/mostIDs``. Each notice is returned by only one iterator.
 ///
 /// The sequence ends when one of its stores is closed or replaced, or when the task is cancelled.
 /// The sequence of a context also ends when the context is deallocated.
 public struct SaveNotices: AsyncSequence, Sendable {
-    /// A notice of one commit or of several commits.
+    /// A notice of one or several commits.
     public typealias Element = SaveNotice
     /// The sequence never throws.
     public typealias Failure = Never
@@ -35,33 +34,26 @@ public struct SaveNotices: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let source: NoticeSource
 
-        /// Waits for the next notice.
-        ///
-        /// Returns nil at the end.
+        /// Returns the next notice, or nil at the end.
         public mutating func next() async -> SaveNotice? { await source.queue.next() }
 
-        /// Waits for the next notice.
-        ///
-        /// Returns nil at the end.
+        /// Returns the next notice, or nil at the end.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> SaveNotice? {
             await source.queue.next()
         }
     }
 }
 
-/// A queue with the subscriptions that fill it, retained by a sequence and its iterators.
+/// A queue and the subscriptions that fill it.
 ///
-/// A subscription retains only the queue. Its listener is called under a lock that is also needed
-/// to end the subscription, so the listener must never release the last reference to the
-/// subscription.
+/// A listener retains only the queue. It is called under a lock that the end of a subscription
+/// needs, so a listener must never release the last reference to its subscription.
 package final class NoticeSource: Sendable {
     package let queue = NoticeQueue()
     private let subscriptions: [CommitSubscription]
 
-    /// Creates a queue without subscriptions.
     package init() { subscriptions = [] }
 
-    /// Subscribes to stores.
     init(_ stores: [Store]) throws(StoreError) {
         var subscriptions: [CommitSubscription] = []
         for store in stores {
@@ -86,7 +78,6 @@ package final class NoticeQueue: Sendable {
 
     init() {}
 
-    /// Adds a notice.
     package func put(_ notice: SaveNotice) {
         guard !notice.isEmpty else { return }
         let (reader, given): (CheckedContinuation<SaveNotice?, Never>?, SaveNotice) = state.withLock { state in
@@ -116,7 +107,7 @@ package final class NoticeQueue: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let given: SaveNotice?? = state.withLock { state in
-                    // A cancellation after this check finds the continuation.
+                    // A later cancellation waits for the lock, and then finds the continuation.
                     if Task.isCancelled { return .some(nil) }
                     if let first = state.notices.takeFirst() { return .some(first) }
                     if state.isEnded { return .some(nil) }
@@ -135,10 +126,10 @@ package final class NoticeQueue: Sendable {
 extension Store {
     /// The commits to the store from now on, by this and other processes.
     ///
-    /// Notices list each changed object, in the order of the commits. Notices of bulk loads, and of
-    /// commits of other processes to a store without a history, may be incomplete. Commits of other
-    /// processes are reported within a fifth of a second if the system can watch files, and
-    /// otherwise within a second.
+    /// Notices list each changed object, in the order of the commits. They may be incomplete for
+    /// bulk loads, and for commits of other processes to a store without a history. Commits of other
+    /// processes are reported within a second, and within a fifth of a second if the system can
+    /// watch files.
     ///
     /// - Throws: `closed`; errors of reading the store.
     public var changes: SaveNotices {
@@ -147,6 +138,5 @@ extension Store {
 }
 
 extension SaveNotices {
-    /// Subscribes to stores.
     package init(of stores: [Store]) throws(StoreError) { self.init(try NoticeSource(stores)) }
 }

@@ -2,9 +2,6 @@ public import RoostCore
 public import RoostMigration
 public import RoostQuery
 
-// The asynchronous methods have the same names as the blocking methods, but run on threads of
-// Roost's own.
-//
 // A task that is cancelled before the commit changes nothing and throws `cancelled`. A task that is
 // cancelled after the commit gets the result.
 
@@ -176,7 +173,7 @@ extension Store {
         try await StoreThreads.run { () throws(StoreError) in try self.close() }
     }
 
-    /// Runs `body`, and requests its cancellation when the task is cancelled.
+    /// Runs `body`, and cancels it when the task is cancelled.
     private func cancellable<Result: Sendable>(
         _ options: ConversionOptions, _ body: @Sendable (ConversionOptions) throws(StoreError) -> Result
     ) async throws(StoreError) -> Result {
@@ -195,7 +192,6 @@ extension Store {
 }
 
 extension StoreError {
-    /// Creates a copy of a `StoreError`, or a `StoreError` that wraps any other error.
     init(wrapping error: any Error) {
         self = error as? StoreError ?? StoreError(.internalInconsistency, "\(error)", underlying: error)
     }

@@ -26,10 +26,9 @@ extension StoreView {
     ///   - predicate: The condition, or nil for all objects.
     ///   - sortDescriptors: The order.
     ///   - limit: The maximum number of objects, or nil for all.
-    /// - Returns: The values, which are all in memory. If there are many, use
-    ///   ``forEach(_:of:where:_:)``, which uses bounded memory.
+    /// - Returns: The values, all in memory at once. ``forEach(_:of:where:_:)`` uses bounded memory.
     /// - Throws: `unknownEntity`; `unknownProperty` for a key that is not a stored property;
-    ///   `invalidValue` for a property that does not fit its Swift type. The message names both.
+    ///   `invalidValue` for a property that does not fit its Swift type.
     public func fetch<Element: Decodable>(
         _ type: Element.Type, of entity: EntityName? = nil, where predicate: FetchRequest.Predicate? = nil,
         sortedBy sortDescriptors: [FetchRequest.SortDescriptor] = [], limit: Int? = nil
@@ -48,7 +47,7 @@ extension StoreView {
     ///   - type: The type of the values.
     ///   - entity: The entity, or nil for the entity with the name of the type.
     ///   - predicate: The condition, or nil for all objects.
-    ///   - body: A closure that is called for each value. If it throws, no further values are read.
+    ///   - body: A closure that receives each value. Its first error ends the pass.
     /// - Throws: The errors of ``fetch(_:of:where:sortedBy:limit:)``, and the errors of `body`.
     public func forEach<Element: Decodable>(
         _ type: Element.Type, of entity: EntityName? = nil, where predicate: FetchRequest.Predicate? = nil,
@@ -95,7 +94,6 @@ extension StoreView {
         }
     }
 
-    /// Returns the IDs of the objects in a to-many relationship.
     func members(
         _ relationship: ManagedObjectModel.Relationship, id: ObjectID
     ) throws(StoreError) -> [ObjectID] {
@@ -180,11 +178,11 @@ extension Store {
 
     /// Inserts one object for each value.
     ///
-    /// The insert is atomic, and is durable when the method returns. Coding keys are the names of
-    /// properties. A property that a value does not encode, such as a nil optional, gets the
-    /// default of the model. With ``ConflictRule/fail``, `objectID` must be nil, because the store
-    /// assigns new IDs. If the first value encodes a to-many relationship, all values become one
-    /// change set. If the first value encodes none, later values must not encode any.
+    /// The insert is atomic and durable on return. Coding keys are the names of properties. A
+    /// property that a value does not encode, such as a nil optional, gets the model's default.
+    /// ``ConflictRule/fail`` requires that `objectID` is nil; the other rules ignore `objectID`. If
+    /// the first value encodes a to-many relationship, all values become one change set. Otherwise,
+    /// later values must not encode one.
     ///
     /// ```swift
     /// try store.insert([Track(title: "Blue", plays: 3)])
@@ -194,7 +192,7 @@ extension Store {
     ///   - values: The values. The sequence is read once.
     ///   - entity: The entity of the new objects, or nil for the entity with the name of the type.
     ///   - onConflict: The rule for a value that matches an existing object in a uniqueness
-    ///     constraint. The value's `objectID` is ignored, even if it is the ID of another object.
+    ///     constraint.
     ///   - result: The kind of the result.
     /// - Returns: The result of the requested kind.
     /// - Throws: The errors of ``insert(_:rows:onConflict:result:)``.
@@ -210,7 +208,7 @@ extension Store {
             guard next.members.isEmpty else {
                 throw StoreError(
                     .invalidRequest,
-                    "A value of '\(Element.self)' has objects of a to-many relationship, and the first value has none. Encode the key in every value."
+                    "A value of '\(Element.self)' encodes a to-many relationship, but the first value encodes none. Encode every to-many relationship in all values, even if it has no objects."
                 )
             }
             row = next.values
@@ -269,7 +267,6 @@ private final class EncodedRows {
         }
     }
 
-    /// Returns the first row without removing it.
     func peek() throws(StoreError) -> BatchInsertRequest.MemberRow? {
         if !isPeeked { first = try nextValue() }
         isPeeked = true

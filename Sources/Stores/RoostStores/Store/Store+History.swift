@@ -12,8 +12,8 @@ extension Store {
     /// ```
     ///
     /// All transactions are read from one view of the store. A transaction with many changes is
-    /// passed to `body` in several parts; see ``HistoryTransaction/isComplete``. If `body` throws,
-    /// the pass ends. To continue later, use the token of the last part that `body` processed.
+    /// passed in several parts; see ``HistoryTransaction/isComplete``. An error of `body` ends the
+    /// pass. To continue later, use the token of the last part that `body` processed.
     ///
     /// - Parameters:
     ///   - request: The token after which to continue, and filters.
@@ -30,11 +30,11 @@ extension Store {
 
     /// Returns the transactions of the store's history after a token, oldest first.
     ///
-    /// Each transaction is one value, even with many changes. All transactions are in memory, but
-    /// ``forEachTransaction(_:_:)`` uses bounded memory.
+    /// Each transaction is one value, even with many changes.
     ///
     /// - Parameter token: The token, or nil for the whole history in the store.
-    /// - Returns: The transactions.
+    /// - Returns: The transactions, all in memory at once. ``forEachTransaction(_:_:)`` uses bounded
+    ///   memory.
     /// - Throws: The errors of ``forEachTransaction(_:_:)``.
     public func history(after token: HistoryToken? = nil) throws(StoreError) -> [HistoryTransaction] {
         try reading { (view) throws(StoreError) in
@@ -47,8 +47,8 @@ extension Store {
 
     /// Returns the token of the last transaction.
     ///
-    /// To read everything and then follow the changes without a gap, read everything in one view,
-    /// and take the token from that view with ``StoreView/historyToken()``.
+    /// To read everything and follow the changes without a gap, use ``StoreView/historyToken()`` of
+    /// the view that you read.
     ///
     /// - Throws: `invalidRequest` for a store that records no history, `unsupported`, `closed`.
     public func historyToken() throws(StoreError) -> HistoryToken {
@@ -58,19 +58,17 @@ extension Store {
     /// Removes the transactions up to a token, including the token's own transaction.
     ///
     /// Afterwards, ``history(after:)`` accepts the token, but throws `historyExpired` for older
-    /// tokens. Values of deleted objects in the removed transactions are removed too. The bytes of
-    /// these values may remain in unused parts of the file until they are overwritten or
-    /// ``compact(options:)`` is called.
+    /// tokens. Values of deleted objects in the removed transactions are removed too, but their
+    /// bytes may remain in unused parts of the file until ``compact(options:)`` is called.
     ///
     /// - Throws: `invalidRequest` and `historyExpired` as in ``forEachTransaction(_:_:)``;
     ///   `readOnly`; `busy`.
-    /// - Complexity: O(*n*) in removed transactions. They are removed in steps of bounded size.
+    /// - Complexity: O(*n*) in removed transactions, in steps of bounded size.
     public func deleteHistory(before token: HistoryToken) throws(StoreError) {
         try persistentStore.removeHistory(.token(token))
     }
 
-    /// Removes the transactions before a date, in the same way as
-    /// ``deleteHistory(before:)-(HistoryToken)``.
+    /// Removes the transactions before a date, like ``deleteHistory(before:)-(HistoryToken)``.
     ///
     /// - Throws: `invalidRequest` for a store that records no history; `historyExpired` if the last
     ///   commits are not in the history; `readOnly`, `busy`.

@@ -7,8 +7,8 @@ extension Store {
     /// The check finds damage, violations of the model's rules, and one-to-one references without a
     /// reference back. It changes nothing.
     ///
-    /// - Parameter limit: The maximum number of findings to list for each kind and property.
-    /// - Returns: The findings, damage first. Empty if the store has no problems.
+    /// - Parameter limit: The maximum number of findings for each kind and property.
+    /// - Returns: The findings, damage first.
     /// - Throws: The error that prevents the check: `closed`, `ioFailure`, `busy`.
     public func check(limit: Int = 100) throws(StoreError) -> [StoreFinding] {
         try checkStore(persistentStore, limit: limit)
@@ -16,9 +16,9 @@ extension Store {
 
     /// Copies the store's current state to a new store of the same type.
     ///
-    /// Other programs may read and write the store during the copy. The new store is read again,
-    /// and compared with the source before it is published. After an error, the new store is
-    /// removed. It needs as much space as the source.
+    /// Other programs may read and write the store during the copy. The copy is read again and
+    /// compared with the source before it is published. After an error, the copy is removed. It
+    /// needs as much space as the source.
     ///
     /// ```swift
     /// try store.backUp(to: .sqlite("monday.sqlite"))
@@ -40,8 +40,8 @@ extension Store {
     /// Copies the store's current state to a new store of any type.
     ///
     /// Other programs may read and write the store during the copy. Objects keep their IDs. By
-    /// default, the new store is read again, and compared with the source before it is published.
-    /// After an error, the new store is removed. Memory is bounded.
+    /// default, the copy is read again and compared with the source before it is published. After
+    /// an error, the copy is removed. Memory is bounded.
     ///
     /// - Parameters:
     ///   - destination: The location of the copy.
@@ -67,7 +67,7 @@ extension Store {
     ///   files; `noSpace`, `corrupted`, `cancelled`, `closed`.
     @discardableResult
     public func compact(options: ConversionOptions = ConversionOptions()) throws(StoreError) -> CompactionReport {
-        // The compaction itself does not use this object. This call throws if the store is closed.
+        // This call throws if the store is closed.
         _ = try metadata()
         return try StoreMaintenance(registry: registry).compact(location, options: options)
     }
@@ -75,11 +75,11 @@ extension Store {
     /// Writes the store's current content as JSON Lines.
     ///
     /// - Parameters:
-    ///   - entities: The entities whose objects are written, or nil for the whole content.
+    ///   - entities: The entities to write, or nil for the whole content.
     ///   - sink: A closure that receives the next bytes of the text.
     /// - Returns: The digest of the written content.
-    /// - Throws: `unknownEntity`, `corrupted`, and the errors of `sink`. After an error the text
-    ///   lacks its last line, so it is recognizably incomplete.
+    /// - Throws: `unknownEntity`, `corrupted`, and the errors of `sink`. After an error, the text
+    ///   lacks its last line.
     @discardableResult
     public func dump(
         entities: [EntityName]? = nil, to sink: @escaping ([UInt8]) throws(StoreError) -> Void

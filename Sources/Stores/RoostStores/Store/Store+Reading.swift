@@ -16,7 +16,6 @@ extension Store {
         return try body(view)
     }
 
-    /// Passes a view to `body`, which throws only `StoreError`.
     func reading<Result>(_ body: (StoreView) throws(StoreError) -> Result) throws(StoreError) -> Result {
         let view = StoreView(try persistentStore.snapshot(), model: model)
         defer { view.end() }
@@ -33,7 +32,7 @@ extension Store {
     ///   - entity: The entity, including its subentities.
     ///   - predicate: The condition, or nil for all objects.
     ///   - sortDescriptors: The order. A string sorts by a property, ascending. Objects with equal
-    ///     sort keys are in ascending order of their IDs.
+    ///     sort keys are ordered by ID.
     ///   - limit: The maximum number of objects, or nil for all.
     ///   - offset: The number of objects to skip.
     /// - Returns: The objects, all in memory at once. ``forEach(_:_:)`` uses bounded memory.
@@ -52,7 +51,7 @@ extension Store {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - body: A closure that is called for each object. Its first error ends the pass.
+    ///   - body: A closure that receives each object. Its first error ends the pass.
     /// - Throws: The errors of ``fetch(_:where:sortedBy:limit:offset:)``, and the errors of `body`.
     public func forEach(_ request: FetchRequest, _ body: (Record) throws -> Void) throws {
         try read { view in try view.forEach(request, body) }
@@ -85,8 +84,7 @@ extension Store {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - executing: Whether to execute the request, so that the plan includes the number of
-    ///     examined objects.
+    ///   - executing: Whether to execute the request and to count the examined objects.
     /// - Returns: The plan.
     /// - Throws: The errors of ``fetch(_:where:sortedBy:limit:offset:)``.
     public func explain(_ request: FetchRequest, executing: Bool = false) throws(StoreError) -> FetchPlan {

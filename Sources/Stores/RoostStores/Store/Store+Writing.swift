@@ -17,16 +17,16 @@ extension Store {
     /// - Parameters:
     ///   - entity: The entity of the new objects.
     ///   - rows: The values by property name: attributes, to-one relationships (`.objectID`), and
-    ///     elements of composites by their dotted path. A property that a row does not name gets
-    ///     the default of the model. The sequence is read once.
-    ///   - onConflict: The rule for a row that has the same values of a uniqueness constraint as an
-    ///     existing object.
+    ///     elements of composites by their dotted path. A missing property gets the model's
+    ///     default. The sequence is read once.
+    ///   - onConflict: The rule for a row that matches an existing object in a uniqueness
+    ///     constraint.
     ///   - result: The kind of the result.
     /// - Returns: The result of the requested kind.
     /// - Throws: `validationFailed` with all ``StoreError/failures``; `objectNotFound` with all
     ///   ``StoreError/missingObjects``; `constraintViolation`; `conflict` if other writers
     ///   repeatedly interfere; `unknownEntity`, `unknownProperty`, `invalidRequest`,
-    ///   `invalidValue`; `cancelled` if the task is cancelled. After an error nothing was inserted.
+    ///   `invalidValue`; `cancelled`.
     @discardableResult
     public func insert(
         _ entity: EntityName, rows: some Sequence<[String: Value]>, onConflict: ConflictRule = .fail,
@@ -47,8 +47,8 @@ extension Store {
 
     /// Sets properties of all objects that meet a condition.
     ///
-    /// The update is atomic and durable on return. All other properties remain unchanged.
-    /// Expressions read the values that objects had before the update.
+    /// The update is atomic and durable on return. Expressions read the values that objects had
+    /// before the update.
     ///
     /// ```swift
     /// try store.update("Track", set: "plays = plays + 1", where: "title BEGINSWITH \(prefix)")
@@ -60,8 +60,7 @@ extension Store {
     ///   - predicate: The condition, or nil for all objects.
     ///   - result: The kind of the result.
     /// - Returns: The result of the requested kind.
-    /// - Throws: The errors of ``insert(_:rows:onConflict:result:)``. After an error nothing was
-    ///   updated.
+    /// - Throws: The errors of ``insert(_:rows:onConflict:result:)``.
     @discardableResult
     public func update(
         _ entity: EntityName, set values: Assignments, where predicate: FetchRequest.Predicate? = nil,
@@ -90,7 +89,7 @@ extension Store {
     /// - Returns: The result of the requested kind.
     /// - Throws: `deleteDenied` with all ``StoreError/denials`` and ``StoreError/failures``;
     ///   `validationFailed`; errors of the fetch; `conflict` if other writers repeatedly change the
-    ///   objects. After an error nothing was deleted.
+    ///   objects.
     @discardableResult
     public func delete(
         _ entity: EntityName, where predicate: FetchRequest.Predicate? = nil, result: BatchResultType = .count

@@ -16,19 +16,16 @@ internal import RoostQuery
 /// ```
 ///
 /// All writing methods enforce the rules of the program's model: defaults, validation, delete rules
-/// and derived attributes. A change that breaks a rule writes nothing. Its error lists all
-/// violations (``StoreError/failures``).
+/// and derived attributes. A change that breaks a rule writes nothing, and its error lists all
+/// ``StoreError/failures``.
 ///
 /// Methods block the calling thread. Most methods that read or write objects have an `async` form
 /// with the same name, which runs on a thread of Roost's own. A store can be used from any number
 /// of threads and tasks concurrently. Readers do not wait for writers, and writers wait for each
 /// other up to the timeout.
 public final class Store: Sendable {
-    /// The store of the backend, to which this store forwards its calls.
     package let persistentStore: any PersistentStore
-    /// The rules of the program's model.
     package let rules: ModelRules
-    /// The store types that copies and conversions can have as destination.
     let registry: StoreRegistry
 
     /// Creates a `Store` for a persistent store that is already open.

@@ -18,9 +18,7 @@ public struct StoreRecords<Element: Sendable>: AsyncSequence, Sendable {
     let request: FetchRequest
     let transform: @Sendable (RecordBatch, StoreView) throws(StoreError) -> [Element]
 
-    /// Begins an iteration.
-    ///
-    /// The first call of `next()` begins the view.
+    /// Returns an iterator, whose first call of `next()` begins the view.
     public func makeAsyncIterator() -> Iterator { Iterator(reading: self) }
 
     /// An iterator over the results.
@@ -48,9 +46,7 @@ public struct StoreRecords<Element: Sendable>: AsyncSequence, Sendable {
             return elements[position]
         }
 
-        /// Returns the next result, or nil at the end and in all later calls.
-        ///
-        /// - Throws: The errors of ``next()``.
+        /// Returns the next result, as ``next()`` does.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(StoreError) -> Element? {
             try await next()
         }
@@ -75,14 +71,12 @@ public struct StoreRecords<Element: Sendable>: AsyncSequence, Sendable {
 
         deinit { state.withLock { $0.view?.end() } }
 
-        /// Returns the results of the next batch.
-        ///
-        /// The array is empty at the end.
+        /// Returns the results of the next batch, or an empty array at the end.
         func next() throws(StoreError) -> [Element] {
             try state.withLock { (state) throws(StoreError) in
                 guard !state.isAtEnd else { return [] }
                 do throws(StoreError) {
-                    if Task.isCancelled { throw StoreError(.cancelled, "The task was cancelled while it read.") }
+                    if Task.isCancelled { throw StoreError(.cancelled, "The task was cancelled during a fetch.") }
                     let view: StoreView
                     if let open = state.view {
                         view = open

@@ -4,8 +4,7 @@ internal import RoostSystem
 
 /// The threads that run asynchronous calls of stores, so that no call blocks the cooperative pool.
 ///
-/// On such a thread, a call remains part of its task, so stores can use `Task.isCancelled`. A new
-/// thread starts if all existing threads are busy. A thread ends after some seconds without work.
+/// On such a thread, a call remains part of its task, so stores can use `Task.isCancelled`.
 final class StoreThreads: TaskExecutor {
     static let shared = StoreThreads()
 
@@ -17,8 +16,6 @@ final class StoreThreads: TaskExecutor {
     }
 
     /// The maximum number of threads.
-    ///
-    /// Further jobs wait for a thread.
     private static let limit = 64
     private static let idleSeconds = 5
 
@@ -40,8 +37,8 @@ final class StoreThreads: TaskExecutor {
         do throws(SystemFailure) {
             try SystemThread.start("roost store", stackByteCount: 4 << 20) { self.work() }
         } catch {
-            // If no thread can be started, the job waits for an existing thread. If no thread
-            // exists, the calling thread runs the job.
+            // The job waits for an existing thread. If no thread exists, the calling thread runs
+            // the job.
             let mustRun = state.withLock { state in
                 state.threadCount -= 1
                 return state.threadCount == 0
@@ -59,7 +56,7 @@ final class StoreThreads: TaskExecutor {
             }
             let job = state.jobs[state.first]
             state.first += 1
-            // Started jobs are removed, so that they do not fill the memory if the queue never becomes empty.
+            // Started jobs must not fill the memory if the queue never becomes empty.
             if state.first >= 1024, state.first * 2 >= state.jobs.count {
                 state.jobs.removeFirst(state.first)
                 state.first = 0
@@ -87,9 +84,7 @@ final class StoreThreads: TaskExecutor {
         }
     }
 
-    /// Runs blocking work of a store on one of the threads, as part of the calling task.
-    ///
-    /// - Throws: The errors of `body`.
+    /// Runs blocking work on one of the threads, as part of the calling task.
     static func run<Result: Sendable, Failure: Error>(
         _ body: @Sendable () throws(Failure) -> Result
     ) async throws(Failure) -> Result {
@@ -108,7 +103,6 @@ final class StoreThreads: TaskExecutor {
 }
 
 extension Store {
-    /// Runs blocking work on a thread of Roost's own, as part of the calling task.
     package static func onStoreThread<Result: Sendable, Failure: Error>(
         _ body: @Sendable () throws(Failure) -> Result
     ) async throws(Failure) -> Result {

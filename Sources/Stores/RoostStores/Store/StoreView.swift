@@ -3,9 +3,8 @@ internal import RoostQuery
 
 /// A consistent view of a store as of the time when the view began.
 ///
-/// Later changes are not visible in the view and do not wait for it. A view is used only on the
-/// thread of the `Store.read(_:)` closure that receives it, and ends with this closure. Afterwards
-/// every call throws `closed`.
+/// Later changes are not visible in the view, and do not wait for it. Use a view only on the thread
+/// of the `Store.read(_:)` closure that receives it. After the closure, every call throws `closed`.
 ///
 /// ```swift
 /// try store.read { view in
@@ -33,7 +32,7 @@ public final class StoreView {
     ///   - entity: The entity, including its subentities.
     ///   - predicate: The condition, or nil for all objects.
     ///   - sortDescriptors: The order. A string sorts by a property, ascending. Objects with equal
-    ///     sort keys are in ascending order of their IDs.
+    ///     sort keys are ordered by ID.
     ///   - limit: The maximum number of objects, or nil for all.
     ///   - offset: The number of objects to skip.
     /// - Returns: The objects, all in memory at once. ``forEach(_:_:)`` uses bounded memory.
@@ -63,7 +62,7 @@ public final class StoreView {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - body: A closure that is called for each object. Its first error ends the pass.
+    ///   - body: A closure that receives each object. Its first error ends the pass.
     /// - Throws: The errors of ``fetch(_:where:sortedBy:limit:offset:)``, and the errors of `body`.
     public func forEach(_ request: FetchRequest, _ body: (Record) throws -> Void) throws {
         let cursor = try snapshot.fetch(request)
@@ -88,7 +87,7 @@ public final class StoreView {
         try record(ObjectID(entity, key: key))
     }
 
-    /// Returns the IDs of the objects that an object's to-many relationship contains, in the
+    /// Returns the IDs of the objects in a to-many relationship of an object, in the
     /// relationship's order.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a to-one relationship.
@@ -142,8 +141,7 @@ public final class StoreView {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - executing: Whether to execute the request, so that the plan includes the number of
-    ///     examined objects.
+    ///   - executing: Whether to execute the request and to count the examined objects.
     /// - Returns: The plan.
     /// - Throws: The errors of ``fetch(_:where:sortedBy:limit:offset:)``.
     public func explain(_ request: FetchRequest, executing: Bool = false) throws(StoreError) -> FetchPlan {
@@ -156,8 +154,8 @@ public final class StoreView {
 extension Record {
     /// Returns the value of a property, which is null if the property has no value.
     ///
-    /// - Precondition: The object's entity has the property. Use ``value(_:)`` for names that are
-    ///   only known at run time.
+    /// - Precondition: The object's entity has the property. Use ``value(_:)`` for names known only
+    ///   at run time.
     public subscript(_ name: String) -> Value {
         do throws(StoreError) { return try value(name) } catch { preconditionFailure(error.message) }
     }

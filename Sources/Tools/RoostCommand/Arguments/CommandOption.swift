@@ -1,4 +1,4 @@
-/// One option of a subcommand, used by the help, the parser and the completion.
+/// An option of a subcommand, for the help, the parser and the completion.
 struct CommandOption: Sendable {
     /// The name after two hyphens.
     let name: String
@@ -8,7 +8,6 @@ struct CommandOption: Sendable {
     let valueName: String?
     /// The name of another option that must be given too, or nil.
     let needs: String?
-    /// The effect, in one line.
     let help: String
 
     init(_ name: String, letter: Character? = nil, value valueName: String? = nil, needs: String? = nil, help: String) {
@@ -19,13 +18,12 @@ struct CommandOption: Sendable {
         self.help = help
     }
 
-    /// Whether the value is a whole number.
     var isNumber: Bool { valueName == "N" || valueName == "S" || valueName == "SECONDS" }
 
     /// The possible values, or an empty array if the help does not list them.
     ///
-    /// Either ``help`` begins with the list, as in `table, json or csv; the default is table.`, or
-    /// ``valueName`` is the list, as in `table|json|csv`.
+    /// The list is the beginning of ``help``, as in `table, json or csv; the default is table.`, or
+    /// ``valueName``, as in `table|json|csv`.
     var choices: [String] {
         guard let valueName else { return [] }
         if valueName.contains("|") { return valueName.split(separator: "|").map(String.init) }
@@ -50,14 +48,12 @@ struct CommandOption: Sendable {
 
 /// One command of `roost`.
 struct Subcommand: Sendable {
-    /// The verb.
     let name: String
-    /// The effect, in one line.
     let summary: String
     /// The names of the arguments, as in `SOURCE DEST`.
     let usage: String
     let argumentCount: ClosedRange<Int>
-    /// The details in paragraphs, including results and exit codes that need an explanation.
+    /// The details, in paragraphs.
     let discussion: String
     /// The options, except the common ones that ``allOptions`` adds.
     let options: [CommandOption]
@@ -68,18 +64,13 @@ struct Subcommand: Sendable {
         let names = options.map(\.name)
         return options + (takesStores && !names.contains("config") ? [.config] : []) + [.help]
     }
-    /// Command lines to copy.
     let examples: [String]
-    /// Runs the command.
     let run: @Sendable (ParsedArguments, Console) throws -> ExitCode
 }
 
-/// The result of a command.
 enum ExitCode: Int32, Sendable {
-    /// The command succeeded.
     case success = 0
-    /// The command found damage, a difference, a failed check or a missing object, for example; or
-    /// the user answered a question with no.
+    /// The command found a problem, such as damage or a missing object; or the user answered no.
     case finding = 1
     /// The command line or the configuration was wrong.
     case usage = 2

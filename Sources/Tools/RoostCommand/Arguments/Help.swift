@@ -1,28 +1,23 @@
 internal import Roost
 internal import RoostStores
 
-/// The texts of `--help`, made from the same table that the parser uses.
+/// The texts of `--help`, made from the commands and options that the parser uses.
 enum Help {
-    /// The purpose of the program, in a few words.
     static let summary = "converts, checks, compares and reads object stores"
 
-    /// The options of the program itself.
     static let options = [
         CommandOption("help", letter: "h", help: "Show this help, or that of a command: roost COMMAND --help"),
         CommandOption("version", help: "Print the version."),
     ]
 
-    /// The ways to name a store on the command line.
     static let stores = """
         A store is written type:path (sqlite:music.sqlite, lmdb:music.lmdb, json:music.json, coredata:Old.sqlite, memory:), as its
         name in the configuration (see 'roost config --help'), or as a bare path whose type is recognized by the file's content.
         The forms are tried in this order; ./NAME is always a path. Without STORE, a command uses the default of the configuration.
         """
 
-    /// The destinations of results and messages.
     static let outputs = "Results go to standard output, errors and progress to standard error."
 
-    /// The exit codes, each with a short and a full explanation.
     static let exitCodes: [(code: ExitCode, short: String, text: String)] = [
         (.success, "success", "Success, also when the reader of the output has ended (`| head`)."),
         (
@@ -44,13 +39,11 @@ enum Help {
         ),
     ]
 
-    /// The environment variables, each with its effect.
     static let environment = [
         (RoostConfiguration.fileVariable, "The configuration, instead of the nearest roost.json here or above."),
         (RoostConfiguration.storeVariable, "The default store in any form of STORE; overrides the configuration."),
     ]
 
-    /// Command lines to copy.
     static let examples = [
         "roost convert sqlite:music.sqlite lmdb:music.lmdb", "roost info music.lmdb --json",
         "roost diff music.sqlite music.lmdb",
@@ -104,7 +97,7 @@ enum Help {
         "roost \(command.name) [OPTIONS]" + (command.usage.isEmpty ? "" : " \(command.usage)")
     }
 
-    /// Returns the documentation page `docs/command-line.md`: all help texts, one after the other.
+    /// Returns the page `docs/command-line.md`, which has all help texts.
     static func page(_ commands: [Subcommand]) -> String {
         let sections = commands.map { "## roost \($0.name)\n\n```\n\(text($0))\n```\n" }.joined(separator: "\n")
         return """
@@ -133,7 +126,6 @@ enum Help {
             + (option.valueName.map { "=\($0)" } ?? "")
     }
 
-    /// Returns aligned rows, each with a name and its meaning.
     private static func list(_ rows: [(String, String)]) -> String {
         let width = rows.map(\.0.count).max() ?? 0
         return rows.map { name, text in

@@ -5,7 +5,6 @@ internal import Roost
 struct ManualPage {
     private var lines: [String] = []
 
-    /// The roff source, without a line feed at its end.
     var text: String { lines.joined(separator: "\n") }
 
     init(_ commands: [Subcommand], date: Date) {
@@ -55,7 +54,7 @@ struct ManualPage {
         }
     }
 
-    /// Adds a term, which already is roff source, and its meaning.
+    /// Adds a term in roff source, and its meaning.
     private mutating func item(_ term: String, text: String) { lines += [".TP", term, Self.line(text)] }
 
     /// Adds lines that roff does not join.
@@ -63,10 +62,9 @@ struct ManualPage {
         lines += [".RS 4", ".nf"] + texts.map(Self.line) + [".fi", ".RE"]
     }
 
-    /// Adds a text that consists of blocks with empty lines between them.
+    /// Adds the blocks of a text, which are separated by empty lines.
     ///
-    /// Each block is a list of terms with meanings, a group of indented lines, or a paragraph.
-    /// Indented lines are not joined.
+    /// A block is a list of terms, a group of indented lines, or a paragraph.
     private mutating func blocks(_ text: String) {
         for (index, block) in text.components(separatedBy: "\n\n").enumerated() {
             let rows = block.components(separatedBy: "\n")
@@ -85,7 +83,7 @@ struct ManualPage {
     /// Returns the items of a list, or nil for any other block.
     ///
     /// Each line of a list has a word, two or more blanks and a text. An indented line continues
-    /// the text of the line before it.
+    /// the previous text.
     private static func items(_ rows: [String]) -> [(term: String, text: String)]? {
         var items: [(term: String, text: String)] = []
         for row in rows {
@@ -108,7 +106,6 @@ struct ManualPage {
         return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped
     }
 
-    /// Returns a text in which every character is literal.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

@@ -7,17 +7,12 @@ struct ParsedArguments: Sendable {
     private var flags: Set<String> = []
     private var values: [String: [String]] = [:]
 
-    /// Returns whether an option that takes no value was given.
     func has(_ option: String) -> Bool { flags.contains(option) }
 
-    /// Returns the last value of an option, or nil if it was not given.
     func value(_ option: String) -> String? { values[option]?.last }
 
-    /// Returns all values of an option that can be repeated, in order.
     func allValues(_ option: String) -> [String] { values[option] ?? [] }
 
-    /// Returns the value of an option as a whole number of at least `minimum`, or nil if it was not
-    /// given.
     func integer(_ option: String, minimum: Int) throws -> Int? {
         guard let text = value(option) else { return nil }
         guard let number = Int(text), number >= minimum else {
@@ -46,8 +41,7 @@ struct ParsedArguments: Sendable {
             }
         }
         guard !has("help") else { return }
-        // Numbers are checked before positions are counted. In '--timeout a.sqlite', the option takes the store as its
-        // value. Without this check, the message would report a missing store.
+        // Numbers are checked before positions are counted, because the option in '--timeout a.sqlite' takes the store.
         for option in options where option.isNumber {
             guard let text = allValues(option.name).first(where: { Int($0) == nil }) else { continue }
             throw UsageError("option '--\(option.name)' needs a whole number, not '\(text)'")

@@ -19,12 +19,10 @@ enum StoreArguments {
             "accept-changes", help: "Accept objects that another program changed, instead of reporting damage."),
     ]
 
-    /// Reads the configuration file given by `--config`, or the default configuration.
     static func configuration(_ arguments: ParsedArguments) throws -> RoostConfiguration {
         try RoostConfiguration(file: arguments.value("config"))
     }
 
-    /// Returns the value of the setting `default`, which names the default store, or nil.
     static func defaultStore(_ arguments: ParsedArguments) throws -> String? {
         let configuration = try configuration(arguments)
         return configuration.settings.first { $0.key == "default" }?.value
@@ -33,9 +31,7 @@ enum StoreArguments {
     /// Returns the store given by `text`, with the options of the configuration and of the command
     /// line.
     ///
-    /// `text` is `type:path`, the name of a store in the configuration, or a bare path whose type
-    /// is recognized by the file's content. The store is opened read-only unless `forWriting` is
-    /// true. If a path is missing or is not a file, the error says so.
+    /// `text` is `type:path`, the name of a configured store, or the path of an existing store.
     static func store(
         _ text: String, arguments: ParsedArguments, forWriting: Bool = false
     ) throws -> PersistentStoreDescription {
@@ -86,16 +82,12 @@ enum StoreArguments {
         )
     }
 
-    /// The names of the types whose stores are files and can be written.
     private static var fileTypes: [String] {
         StoreRegistry.standard.all.filter { $0.capabilities.contains(.file) && $0.capabilities.contains(.writing) }
             .map(\.name)
     }
 
     /// Returns the destination given by `text`, or nil for a bare path where no store exists.
-    ///
-    /// - Throws: `UsageError` if the type is unknown or its stores cannot be written, or if a store
-    ///   in a file has no path; errors of the configuration.
     static func typedStore(_ text: String, arguments: ParsedArguments) throws -> PersistentStoreDescription? {
         var store = try named(text, arguments: arguments)
         if store == nil {
@@ -115,14 +107,12 @@ enum StoreArguments {
         return store
     }
 
-    /// Refuses a destination that is the source.
     static func requireDifferent(_ source: StoreLocation, destination: StoreLocation) throws {
         guard source != destination, !StoreFile.sameFile(source.path, destination.path) else {
             throw UsageError("the destination '\(destination)' is the source; choose another path")
         }
     }
 
-    /// Refuses a location without a path if the store is a file.
     private static func requirePath(_ location: StoreLocation) throws {
         guard location.path.isEmpty, try StoreRegistry.standard.type(named: location.type).capabilities.contains(.file)
         else {
@@ -133,16 +123,8 @@ enum StoreArguments {
 
     /// Opens a store, runs `body`, and closes the store, also after an error.
     ///
-    /// - Parameters:
-    ///   - text: The store.
-    ///   - arguments: The command's arguments.
-    ///   - forWriting: Whether the store is opened for writing.
-    ///   - closingFailed: Receives the error of closing the store. Returns whether the command
-    ///     still succeeds.
-    ///   - body: Uses the store.
-    /// - Returns: The result of `body`.
-    /// - Throws: The first error of opening the store, of `body`, or of closing the store;
-    ///   `cancelled` after a signal.
+    /// `closingFailed` receives the error of closing the store, and returns whether the command
+    /// still succeeds.
     static func withStore<Result>(
         _ text: String, arguments: ParsedArguments, forWriting: Bool = false,
         closingFailed: (StoreError) -> Bool = { _ in false }, _ body: (any PersistentStore) throws -> Result
@@ -176,7 +158,7 @@ enum StoreArguments {
         return (try type.metadata(at: store.location, options: store.readOnly.options).model, [])
     }
 
-    /// Returns the names of a store's entities, or an empty array if the store cannot be read.
+    /// Returns the names of a store's entities; empty if the store cannot be read.
     static func entityNames(_ text: String, arguments: ParsedArguments) -> [String] {
         guard let store = try? store(text, arguments: arguments),
             let type = try? StoreRegistry.standard.type(named: store.location.type),
@@ -185,9 +167,7 @@ enum StoreArguments {
         return model.entities.map(\.name.text)
     }
 
-    /// Returns the store with the given name in the configuration, or nil.
-    ///
-    /// Reads the configuration if `text` can be a store's name, or if `--config` is given.
+    /// Returns the configured store with the given name, or nil.
     private static func named(
         _ text: String, arguments: ParsedArguments
     ) throws -> PersistentStoreDescription? {
@@ -218,9 +198,7 @@ enum StoreArguments {
         return location
     }
 
-    /// Throws the error of SQLite's store type if the file is an SQLite database.
-    ///
-    /// That error says why the database is not a store.
+    /// Refuses an SQLite database with the error of its store type, which says why it is not a store.
     private static func refuseForeignFile(at path: String) throws(StoreError) {
         guard StoreFile.read(prefix: 16, of: path) == Array("SQLite format 3\0".utf8),
             let type = StoreRegistry.standard.all.first(where: { $0.name == "sqlite" })
@@ -238,7 +216,6 @@ enum StoreArguments {
 }
 
 extension PersistentStoreDescription {
-    /// The description with options for reading.
     var readOnly: Self {
         var description = self
         description.options.isReadOnly = true

@@ -2,12 +2,12 @@ internal import Foundation
 internal import Roost
 internal import RoostCore
 
-/// The stores in a directory, for the error message if a directory is given instead of a store.
+/// The stores in a directory that was given instead of a store, for the error message.
 struct StoresInDirectory {
-    /// The maximum number of files that are examined.
+    /// The maximum number of examined files.
     private static let fileCount = 1000
 
-    /// The end of the message, or nil if no stores are found at the path.
+    /// The end of the message, or nil without stores.
     let sentence: String?
 
     init(_ path: String) {

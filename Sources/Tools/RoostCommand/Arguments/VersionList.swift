@@ -9,7 +9,7 @@ enum VersionList {
         for text in texts {
             guard let versions = ModelFile.splitVersion(text).version else { continue }
             guard versions.components(separatedBy: "..").count == 2 else {
-                throw UsageError("a mapping model's versions are FILE@FROM..TO, not '\(text)'")
+                throw UsageError("cannot read the versions of the mapping model '\(text)'; write FILE@FROM..TO")
             }
         }
         return texts
@@ -17,8 +17,7 @@ enum VersionList {
 
     /// Returns the versions given by `--versions`, in the given order.
     ///
-    /// Names are separated by commas. A comma in a name is doubled. If the option is repeated, the
-    /// lists are joined.
+    /// Commas separate names. A comma in a name is doubled.
     static func order(_ arguments: ParsedArguments) throws -> [String] {
         let names = arguments.allValues("versions").flatMap { text in
             // A NUL, which no name contains, replaces a doubled comma during the split.
@@ -36,7 +35,6 @@ enum VersionList {
 }
 
 extension CommandOption {
-    /// The option `--versions`, which gives the order of versions in a bundle.
     static let versions = CommandOption(
         "versions", value: "A,B,C",
         help: "The order in which versions were made, if the derived order is wrong; versions can be left out.")

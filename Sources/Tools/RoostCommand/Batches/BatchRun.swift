@@ -4,8 +4,7 @@ internal import RoostFiles
 internal import RoostMigration
 internal import RoostStores
 
-/// One run of `roost update` or `roost delete`, which lists the changes, asks for confirmation, and
-/// makes the changes.
+/// One run of `roost update` or `roost delete`.
 final class BatchRun {
     /// The words for a command in messages.
     struct Words {
@@ -26,9 +25,7 @@ final class BatchRun {
     let words: Words
     let arguments: ParsedArguments
     let console: Console
-    /// Whether the change is committed.
     private var isCommitted = false
-    /// The path of the backup, or nil.
     private var backup: String?
 
     init(_ words: Words, arguments: ParsedArguments, console: Console) throws {
@@ -41,7 +38,7 @@ final class BatchRun {
         }
         guard isDryRun || arguments.has("yes") || StandardInput.isTerminal else {
             throw UsageError(
-                "cannot ask whether to \(words.verb): standard input is not a terminal. Use --yes to \(words.verb) without asking, or --dry-run to look"
+                "cannot ask whether to \(words.verb): standard input is not a terminal. Use --yes to \(words.verb) without asking, or --dry-run to see what would change"
             )
         }
     }
@@ -50,9 +47,8 @@ final class BatchRun {
 
     /// Opens the store, runs `body`, and closes the store.
     ///
-    /// A dry run opens the store read-only. If the changed store cannot be closed, the command
-    /// warns and succeeds. An error would look as if nothing had changed, and the user would repeat
-    /// the command.
+    /// If the changed store cannot be closed, the command only warns. After an error, the user would
+    /// repeat the change.
     func withStore(_ body: (any PersistentStore) throws -> ExitCode) throws -> ExitCode {
         func closingFailed(_ error: StoreError) -> Bool {
             guard isCommitted else { return false }
@@ -75,9 +71,7 @@ final class BatchRun {
 
     /// Prepares changes, asks for confirmation, commits, and reports.
     ///
-    /// `--yes` or an empty change skips the question. `--dry-run` skips question and commit.
-    ///
-    /// - Returns: `finding` if the user declines, otherwise `success`.
+    /// Returns `finding` if the user declines.
     func run(
         _ store: any PersistentStore, _ prepare: (any StoreSnapshot) throws(StoreError) -> PreparedBatch
     ) throws -> ExitCode {
@@ -90,10 +84,8 @@ final class BatchRun {
         }
     }
 
-    /// The maximum number of reasons that are listed for an error.
     private static let listedCount = 10
 
-    /// Returns the individual reasons of an error.
     static func reasons(_ error: StoreError) -> [String] {
         let denials = error.denials.map { denial in
             switch denial.reason {
@@ -144,8 +136,8 @@ final class BatchRun {
             return .finding
         }
         try backUp(store)
-        // While the user decides, other programs can add references to the objects without changing
-        // the objects' versions. So the changes are prepared again.
+        // While the user decides, another program can add references to the objects without changing
+        // the objects' versions.
         let current = try prepared()
         guard current.concernsSameObjects(as: batch) else { throw Self.conflict(nil) }
         try report(current, generation: try commit(current, store: store), showsTable: false)
@@ -164,9 +156,7 @@ final class BatchRun {
         backup = destination.path
     }
 
-    /// Commits the confirmed changes.
-    ///
-    /// Fails if another program changed an object after the changes were prepared.
+    /// Commits the changes, or fails if another program changed an object after the preparation.
     private func commit(_ batch: PreparedBatch, store: any PersistentStore) throws(StoreError) -> Generation {
         do throws(StoreError) {
             try Interruption.shared.beginCommit()
@@ -207,12 +197,11 @@ final class BatchRun {
             arguments: arguments)
     }
 
-    /// Returns a table of object counts, by entity and by reason of the change.
     private func table(_ batch: PreparedBatch) -> String {
         var table = TextTable([("entity", .leading), ("objects", .trailing), ("why", .leading)])
         let parts = [
             (batch.requested, "asked for"), (batch.cascaded, "delete rule cascade"),
-            (batch.related, "a reference to or from it changes"),
+            (batch.related, "a reference to or from the object changes"),
         ]
         for (counts, reason) in parts {
             for count in counts { table.append([count.entity.text, "\(count.count)", reason]) }

@@ -41,7 +41,7 @@ extension Subcommand {
         let keys = try arguments.allValues("id").map { try key($0, ofEntity: arguments.positions[1]) }
         if !keys.isEmpty {
             for option in ["where", "sort", "limit", "offset"] where arguments.value(option) != nil {
-                throw UsageError("option '--id' names the objects itself; leave out '--\(option)'")
+                throw UsageError("option '--id' already selects the objects; leave out '--\(option)'")
             }
         }
         let run = try BatchRun(.init(verb: "delete", past: "Deleted"), arguments: arguments, console: console)

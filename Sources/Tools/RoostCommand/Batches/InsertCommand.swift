@@ -55,7 +55,7 @@ extension Subcommand {
             }
             isCommitted = true
             guard let id = result.objectIDs?.first else {
-                throw StoreError(.internalInconsistency, "The store named no object that was inserted.")
+                throw StoreError(.internalInconsistency, "The store returned no ID for the inserted object.")
             }
             if arguments.has("json") {
                 try console.printJSON(
@@ -68,7 +68,6 @@ extension Subcommand {
         }
     }
 
-    /// Returns the values that arguments assign to properties.
     private static func values(
         _ assignments: [String], of entity: ManagedObjectModel.Entity, in model: ManagedObjectModel
     ) throws -> [String: Value] {
@@ -76,7 +75,7 @@ extension Subcommand {
         var values: [String: Value] = [:]
         for assignment in assignments {
             guard let equals = assignment.firstIndex(of: "="), equals > assignment.startIndex else {
-                throw UsageError("'\(assignment)' gives no property a value; write NAME=VALUE, as in title=Blue")
+                throw UsageError("'\(assignment)' does not set a property; write NAME=VALUE, as in title=Blue")
             }
             let name = String(assignment[..<equals])
             let text = String(assignment[assignment.index(after: equals)...])

@@ -10,16 +10,16 @@ extension Subcommand {
         discussion: """
             Serves a page at 127.0.0.1 and opens it: entities with counts, tables that page through any number of objects, predicates
             with completion, single objects with their relationships in both directions, the model as a diagram, the check, the history,
-            and the difference of two stores. Nothing is loaded from elsewhere. Ctrl-C ends it.
+            and the difference of two stores. Nothing is loaded from elsewhere. Ctrl-C ends the command.
 
             The first line printed is the address. Its token works once: the browser that opens it gets a cookie. On another machine,
             forward the port: ssh -L 8080:127.0.0.1:PORT HOST, then open the address with localhost:8080 instead of 127.0.0.1:PORT.
 
-            Stores are only read, unless --write is given. Then objects can be edited, inserted and deleted by the rules of the model, each
-            change is saved at once and can be undone, and what others changed meanwhile is shown and never overwritten.
+            Stores are only read, unless --write is given. Then objects can be edited, inserted and deleted by the rules of the model. Each
+            change is saved at once and can be undone. Changes of others are shown, and never overwritten.
 
             Every view has an address of its own, and the same address with .json has its data for programs. A program sends the
-            cookie, or the header 'Authorization: Bearer TOKEN' with the text that ROOST_BROWSE_TOKEN had when the command started, at least
+            cookie, or the header 'Authorization: Bearer TOKEN'. TOKEN is the value of ROOST_BROWSE_TOKEN when the command starts, at least
             \(StoreViewer.programTokenLength) characters.
             """,
         options: [
@@ -70,7 +70,6 @@ extension Subcommand {
         }
     }
 
-    /// Returns the title of a store: the name of its file, or its location.
     private static func title(of store: any PersistentStore) -> String {
         guard store.type.capabilities.contains(.file) else { return store.location.description }
         return store.location.path.split(separator: "/").last.map(String.init) ?? store.location.path

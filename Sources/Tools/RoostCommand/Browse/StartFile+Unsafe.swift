@@ -8,11 +8,9 @@ internal import RoostSystem
 struct StartFile {
     private let path: String
 
-    /// Writes the file.
+    /// Writes the file, or returns nil if it cannot be written.
     ///
-    /// Returns nil if the file cannot be written.
-    ///
-    /// - Parameter address: The address, without characters that require escaping in HTML.
+    /// `address` must not contain characters that require escaping in HTML.
     init?(_ address: String) {
         let folder =
             ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] ?? FileManager.default.temporaryDirectory.path
@@ -36,9 +34,7 @@ struct StartFile {
         }
     }
 
-    /// Starts the browser of the desktop.
-    ///
-    /// - Returns: Whether a program that opens a browser was started.
+    /// Returns whether a program that opens the browser was started.
     func openInBrowser() -> Bool {
         #if os(macOS)
             let names = ["open"]
@@ -57,7 +53,6 @@ struct StartFile {
 
     /// Removes the file.
     ///
-    /// A file that remains is harmless, because its token was already used, or the server has
-    /// ended.
+    /// A remaining file is harmless: its token was used, or the server has ended.
     func remove() { _ = unlink(path) }
 }

@@ -22,7 +22,7 @@ extension Completer {
     /// Bash divides the word.
     private func bash(_ line: ShellLine, breaks: String) -> [String] {
         let candidates = candidates(Array(line.words.dropFirst())).map(\.text)
-        // Quoted text is not split, and Bash adds the quotes itself.
+        // Bash does not split quoted text, and adds the quotes itself.
         guard !line.isQuoted, let current = line.words.last else { return candidates }
         let cut = current.lastIndex { ":=".contains($0) && breaks.contains($0) }
         let count = cut.map { current.distance(from: current.startIndex, to: $0) + 1 } ?? 0
@@ -32,9 +32,7 @@ extension Completer {
 
 /// A command line as a shell reads it, up to the cursor.
 struct ShellLine {
-    /// The words without their quotes.
-    ///
-    /// The last word is at the cursor, and may be empty.
+    /// The words without quotes; the last word is at the cursor, and may be empty.
     private(set) var words = [""]
     /// Whether the last word has an open quote.
     private(set) var isQuoted = false

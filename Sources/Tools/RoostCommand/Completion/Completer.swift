@@ -2,7 +2,7 @@ internal import Roost
 internal import RoostCore
 internal import RoostStores
 
-/// The completions at the cursor, from the table of commands that the help and the parser use.
+/// The completions at the cursor.
 ///
 /// The scripts of `roost completions` run `roost __complete`, so they do not become outdated.
 struct Completer {
@@ -115,16 +115,13 @@ struct Completer {
             + matching(current, candidates: types.map { Candidate(text: "\($0.name):", help: "a store of this type") })
     }
 
-    /// Returns the settings, or an empty array if the configuration is invalid.
-    ///
-    /// The command itself reports the error.
+    /// Returns the settings; empty if the configuration is invalid.
     private func settings(_ line: CompletionLine) -> [RoostConfiguration.Setting] {
         (try? RoostConfiguration(file: line.values["config"]))?.settings ?? []
     }
 
     /// Returns the names of the entities in the first store on the line, or in the default store.
     private func entities(_ line: CompletionLine) -> [String] {
-        // A store that cannot be read has no candidates. The command itself reports the reason.
         guard let arguments = try? ParsedArguments(line.storeArguments, for: .info),
             let text = arguments.positions.first
         else { return [] }
@@ -133,7 +130,7 @@ struct Completer {
 
     /// Returns the candidates that begin with `current`.
     ///
-    /// If `hidesOptions` is true and `current` is empty, options are left out.
+    /// If `hidesOptions` is true, an empty `current` matches no options.
     private func matching(
         _ current: String, candidates: [Candidate], hidesOptions: Bool = false
     ) -> [Candidate] {

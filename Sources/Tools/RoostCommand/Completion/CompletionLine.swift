@@ -3,9 +3,7 @@ internal import Foundation
 /// The options and other arguments before the cursor; unknown options are ignored.
 struct CompletionLine {
     let options: [CommandOption]
-    /// The arguments that are not options, in order.
     private(set) var positions: [String] = []
-    /// The values of options that were given.
     private(set) var values: [String: String] = [:]
     /// The option whose value is at the cursor, or nil.
     private(set) var pendingOption: CommandOption?

@@ -30,11 +30,9 @@ extension Subcommand {
     }
 }
 
-/// A shell for which `roost completions` has a script.
 enum CompletionShell: String, CaseIterable {
     case bash, zsh, fish
 
-    /// The script, without a line feed at its end.
     var script: String {
         switch self {
         case .bash:

@@ -3,21 +3,14 @@ internal import Roost
 internal import RoostCore
 internal import RoostFiles
 
-/// The files whose paths begin with a word.
 enum FileCandidates {
     /// The endings of model bundles, which are directories but are completed like files.
     private static let bundles = [".xcdatamodeld", ".xcdatamodel", ".momd"]
 
-    /// Returns the files and directories that can complete a word.
+    /// Returns the paths that begin with `word`, sorted.
     ///
     /// Directories end with a slash. Companion files of stores are left out. Hidden files are
     /// included only if the word's last part begins with a period.
-    ///
-    /// - Parameters:
-    ///   - word: The typed part of a path.
-    ///   - onlyDirectories: Whether files are left out.
-    ///   - expandsHome: Whether `~/` is the user's home.
-    /// - Returns: Paths that begin with `word`, sorted.
     static func files(
         _ word: String, onlyDirectories: Bool = false, expandsHome: Bool = true
     ) -> [Completer.Candidate] {
@@ -29,7 +22,6 @@ enum FileCandidates {
         if expandsHome, place.hasPrefix("~/"), let home = ProcessInfo.processInfo.environment["HOME"] {
             place = home + place.dropFirst()
         }
-        // A directory that cannot be read has no candidates.
         guard let entries = try? FileManager.default.contentsOfDirectory(atPath: place) else { return [] }
         let names = Set(entries)
         let companions = StoreRegistry.standard.companionSuffixes + [StoreLock.suffix]

@@ -14,10 +14,6 @@ struct ConformanceRun {
     /// Reads the command line.
     ///
     /// The run ends if `isCancelled` returns true after a check.
-    ///
-    /// - Throws: `UsageError` for a type that is unknown, is repeated or needs a server that is not
-    ///   configured, and for a filter that finds no check, an unknown format, an invalid exclusion,
-    ///   or options that exclude each other.
     init(
         _ arguments: ParsedArguments, registry: StoreRegistry, isCancelled: @escaping () -> Bool = { false }
     ) throws {
@@ -39,10 +35,7 @@ struct ConformanceRun {
 
     /// Runs the checks, and passes the report to `write` piece by piece.
     ///
-    /// The report of a cancelled run has the results so far, and is marked as incomplete.
-    ///
-    /// - Throws: `cancelled`; errors of `write`; `missingDirectory` or `permissionDenied` if no
-    ///   directory for temporary files can be used.
+    /// A cancelled run reports the results so far, and throws `cancelled`.
     func run(write: (String) throws -> Void) throws -> ExitCode {
         try Workbench.requireTemporaryDirectory()
         let checkCount = checks.count * fixtures.count
@@ -67,10 +60,8 @@ struct ConformanceRun {
         return report.results.contains(where: \.isFailure) ? .finding : .success
     }
 
-    /// Thrown to end the runner early.
     private struct Interrupted: Error {}
 
-    /// The error that a cancelled run reports.
     static var cancelled: StoreError { StoreError(.cancelled, "The run was cancelled; not all checks were made.") }
 
     // MARK: Reading the command line
@@ -88,7 +79,7 @@ struct ConformanceRun {
         }
     }
 
-    /// An exclusion, and the name of the store type to which it applies, or nil for all types.
+    /// An exclusion and its store type, which is nil for all types.
     private typealias Exclusion = (type: String?, exclusion: ConformanceExclusion)
 
     /// Reads `ID=REASON` or `TYPE:ID=REASON`.
@@ -122,9 +113,6 @@ struct ConformanceRun {
         }
     }
 
-    /// Returns the types with the given names.
-    ///
-    /// - Throws: `UsageError` for an unknown or repeated name.
     static func types(_ names: [String], registry: StoreRegistry) throws -> [any PersistentStoreType] {
         var types: [any PersistentStoreType] = []
         for name in names {

@@ -21,13 +21,7 @@ struct ConformanceSelfTestReport: Encodable {
 
     /// Tries every fault on stores of each type.
     ///
-    /// Prints a line for each fault, or with `--quiet` only for each missed fault. With `--json`,
-    /// prints one object at the end instead. If `isCancelled` returns true before a fault, the run
-    /// ends with a report on the faults so far.
-    ///
-    /// - Returns: `finding` if a fault is missed, otherwise `success`.
-    /// - Throws: `UsageError` for options that exclude each other, for a type that is unknown, is
-    ///   repeated or cannot be written, and for a filter that finds nothing; `cancelled`.
+    /// A cancelled run reports the faults so far, and throws `cancelled`.
     static func run(
         _ types: [String], arguments: ParsedArguments, isCancelled: () -> Bool, print: (String) throws -> Void
     ) throws -> ExitCode {
@@ -37,7 +31,7 @@ struct ConformanceSelfTestReport: Encodable {
         let fixtures = try ConformanceRun.types(types, registry: StoreRegistry.standard).map { type in
             guard type.capabilities.contains(.writing) else {
                 throw UsageError(
-                    "stores of type '\(type.name)' cannot be written; the self-test needs a type that can")
+                    "stores of type '\(type.name)' cannot be written; choose a writable type for the self-test")
             }
             return StoreFixture.builtIn(type)
         }

@@ -5,7 +5,6 @@ internal import RoostCoreData
 internal import RoostMemory
 
 extension StoreFixture {
-    /// Returns the fixture of a registered type.
     static func builtIn(
         _ type: any PersistentStoreType, exclusions: [ConformanceExclusion] = [], peer: PeerProgram? = .thisProgram
     ) -> StoreFixture {
@@ -21,12 +20,10 @@ extension StoreFixture {
 
     /// The environment variable with the connection parameters for store types on a server.
     static let serverVariable = "ROOST_POSTGRES"
-    /// The connection parameters of the server, or nil without a server.
     static var server: String? {
         ProcessInfo.processInfo.environment[serverVariable].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Returns the location of a named store on the server.
     private static func location(
         of type: any PersistentStoreType, on server: String, in directory: String, name: String
     ) -> StoreLocation {
@@ -48,7 +45,6 @@ extension StoreFixture {
     }
 
     #if SQLite
-        /// Writes the standard sample as a Core Data store.
         private static func coreDataSample(
             in directory: String, of type: any PersistentStoreType
         ) throws -> StoreSample {
@@ -70,9 +66,7 @@ extension PeerProgram {
     /// The hidden command that runs `roost` as the second process of a check.
     static let commandName = "__conformance-peer"
 
-    /// Returns the `roost` program at `path`.
     static func roost(at path: String) -> PeerProgram { PeerProgram(path: path, arguments: [commandName]) }
 
-    /// This program, or nil if its path is unknown.
     static var thisProgram: PeerProgram? { Bundle.main.executablePath.map { .roost(at: $0) } }
 }

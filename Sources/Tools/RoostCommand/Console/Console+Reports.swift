@@ -3,7 +3,7 @@ internal import Foundation
 extension Console {
     /// Prints a report: as JSON with `--json`, not at all with `--quiet`, else as `text`.
     ///
-    /// `text` contains the warnings. With `--json` or `--quiet`, standard error gets the warnings.
+    /// `text` contains the warnings. If it is not printed, standard error gets them.
     func printReport(
         _ report: some Encodable, text: String, warnings: [String], arguments: ParsedArguments
     ) throws {

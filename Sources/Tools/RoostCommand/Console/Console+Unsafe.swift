@@ -12,37 +12,30 @@ struct Console: Sendable {
 
     /// Writes a result and a line feed to standard output.
     ///
-    /// Throws the errors of ``write(_:)``. If the reader has closed standard output, the command
-    /// closes its stores and ends without a message, like a program that SIGPIPE ends.
+    /// If the reader has closed standard output, the command closes its stores and ends without a
+    /// message, like a program that SIGPIPE ends.
     func print(_ text: String) throws {
         try write(Array((text + "\n").utf8))
     }
 
     /// Writes bytes to standard output.
-    ///
-    /// Throws an error of the system, or `interrupted` after a signal that cancels reading.
     func write(_ bytes: borrowing [UInt8]) throws(OutputError) {
         if Interruption.shared.isReadingCancelled { throw OutputError(reason: .interrupted) }
         guard let code = Self.write(bytes, to: STDOUT_FILENO) else { return }
         throw OutputError(reason: code == EPIPE ? .readerGone : .system(code))
     }
 
-    /// Writes a value as JSON to standard output.
     func printJSON(_ value: some Encodable) throws { try print(Self.json(value)) }
 
-    /// Writes a value as one line of JSON to standard output.
     func printJSONLine(_ value: some Encodable) throws {
         try print(String(decoding: JSONText.bytes(try JSONNode(encoding: value), style: .compact), as: UTF8.self))
     }
 
-    /// Returns a value as JSON, without a line feed at its end.
     static func json(_ value: some Encodable) throws -> String {
         String(decoding: JSONText.bytes(try JSONNode(encoding: value), style: .lines), as: UTF8.self)
     }
 
-    /// Writes one line to standard error.
-    ///
-    /// A failure is ignored.
+    /// Writes one line to standard error, and ignores a failure.
     func printError(_ message: String) {
         // A line feed or an escape sequence in a path must not look like a second message.
         let line = String(
@@ -62,9 +55,7 @@ struct Console: Sendable {
         return message + "."
     }
 
-    /// Writes a text unchanged to standard error.
-    ///
-    /// A failure is ignored.
+    /// Writes a text unchanged to standard error, and ignores a failure.
     func show(_ text: String) { _ = Self.write(Array(text.utf8), to: STDERR_FILENO) }
 
     /// Replaces the progress line, if standard error is a terminal.
@@ -77,7 +68,7 @@ struct Console: Sendable {
 
     /// Writes a question to standard error, and returns whether the answer is yes.
     ///
-    /// The end of standard input counts as no. Throws `ioFailure`, or `cancelled` after a signal.
+    /// The end of standard input counts as no.
     func ask(_ question: String) throws(StoreError) -> Bool {
         _ = Self.write(Array(question.utf8), to: STDERR_FILENO)
         // After the wait, `readLine` does not block, because a terminal delivers whole lines.
@@ -89,7 +80,6 @@ struct Console: Sendable {
         return ["y", "yes"].contains(answer.lowercased())
     }
 
-    /// The style of tables on standard output.
     var tableStyle: TableStyle {
         let isTerminal = isatty(STDOUT_FILENO) == 1
         return TableStyle(
@@ -99,9 +89,9 @@ struct Console: Sendable {
 
     /// Opens `/dev/null` for each closed descriptor of standard input, output and error.
     ///
-    /// Otherwise a store's file could get the descriptor, and a report would be written into the
-    /// file. `/dev/null` is opened write-only for input and read-only for output, so that reading
-    /// and writing still fail.
+    /// Otherwise a store's file could get the descriptor of standard output, and a report would be
+    /// written into the file. `/dev/null` is opened so that reading input and writing output still
+    /// fail.
     static func fillStandardDescriptors() {
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
             // `open` returns the lowest free descriptor, and all lower ones are open.
@@ -114,9 +104,7 @@ struct Console: Sendable {
     /// Ends the process at once.
     static func leave(_ code: ExitCode) -> Never { _exit(code.rawValue) }
 
-    /// Writes all bytes.
-    ///
-    /// Returns nil, or the value of `errno` after a failure.
+    /// Writes all bytes, and returns nil or the value of `errno`.
     private static func write(_ bytes: borrowing [UInt8], to descriptor: Int32) -> Int32? {
         bytes.withUnsafeBytes { bytes in
             var offset = 0
@@ -134,14 +122,10 @@ struct Console: Sendable {
     }
 }
 
-/// A failure to write to standard output.
 struct OutputError: Error, CustomStringConvertible {
     enum Reason {
-        /// The reader of standard output has ended.
-        ///
-        /// This is not an error of the command.
+        /// The reader has ended, which is not an error of the command.
         case readerGone
-        /// A signal was received.
         case interrupted
         /// The value of `errno`.
         case system(Int32)

@@ -3,14 +3,12 @@
 /// East Asian wide characters and emoji fill two columns, and combining marks fill none. See
 /// Unicode's technical reports 11 and 51.
 enum DisplayWidth {
-    /// Returns the number of columns that a text without control characters fills.
+    /// Returns the number of columns of a text without control characters.
     static func of(_ text: some StringProtocol) -> Int {
-        // Most text is ASCII.
         if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text.utf8.count }
         return text.reduce(0) { $0 + of($1) }
     }
 
-    /// Returns the number of columns of one character, which can have several code points.
     static func of(_ character: Character) -> Int {
         var width = 0
         for scalar in character.unicodeScalars {
@@ -34,7 +32,6 @@ enum DisplayWidth {
         return 1
     }
 
-    /// Returns the longest prefix of a text that fits into a number of columns.
     static func prefix(_ text: String, columns: Int) -> Substring {
         var (end, used) = (text.startIndex, 0)
         while end < text.endIndex {

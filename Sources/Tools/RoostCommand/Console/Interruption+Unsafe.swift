@@ -6,7 +6,6 @@ internal import RoostSystem
 /// The handler of SIGINT, SIGTERM and SIGHUP, which cancels the current operation if possible, and
 /// otherwise ends the process.
 final class Interruption: Sendable {
-    /// The only instance, since signals belong to the whole process.
     static let shared = Interruption()
 
     /// The time limit for closing open stores after a cancellation.
@@ -26,23 +25,17 @@ final class Interruption: Sendable {
         var isDone = false
         /// The time of the first signal that ends the command, or nil.
         var firstSignal: ContinuousClock.Instant?
-        /// Whether a signal that ends the command was received.
         var wasInterrupted: Bool { firstSignal != nil }
-        /// Whether a signal has cancelled the reading of open stores.
         var isReadingCancelled = false
         /// The interactive shell, which Ctrl-C does not end, or nil in other commands.
         var session: Session?
     }
 
-    /// An interactive shell.
     private struct Session {
-        /// The task of the current statement.
         var statement: Task<Void, Never>?
-        /// Whether Ctrl-C was pressed since the last ``takeInterrupt()``.
         var wasInterrupted = false
     }
 
-    /// The effect of a signal.
     private enum Action {
         case nothing, leave, cancel(ConversionCancellation), cancelStatement(Task<Void, Never>)
         case unwind(Task<Void, Never>?, ConversionCancellation)
@@ -50,14 +43,12 @@ final class Interruption: Sendable {
 
     private let state = Mutex(State())
 
-    /// Installs the signal handling.
+    /// Installs the signal handling, before a second thread starts.
     ///
-    /// Called once, before a second thread starts.
-    ///
-    /// SIGPIPE and SIGXFSZ are ignored, so that a failed write is an ordinary error. SIGINT,
-    /// SIGTERM and SIGHUP are blocked in every thread, because threads inherit the mask. One thread
-    /// waits for them. Dispatch's signal sources are not used: on Linux they can lose a signal, if
-    /// a thread that does not block the signal receives it first.
+    /// SIGPIPE and SIGXFSZ are ignored, so that a failed write is an ordinary error. All threads
+    /// inherit the mask that blocks SIGINT, SIGTERM and SIGHUP, and one thread waits for these
+    /// signals. Dispatch's signal sources are not used: on Linux, they can lose a signal that a
+    /// thread without the mask receives first.
     func install() {
         for ignored in [SIGPIPE, SIGXFSZ] { signal(ignored, SIG_IGN) }
         var awaited = sigset_t()
@@ -81,8 +72,7 @@ final class Interruption: Sendable {
                 var edited = sigset_t()
                 sigemptyset(&edited)
                 for number in [SIGTSTP, SIGCONT, SIGWINCH] { sigaddset(&edited, number) }
-                // If the signals cannot be blocked, a handler may run on this thread. That is rare
-                // and harmless.
+                // If this call fails, a handler may run on this thread, which is harmless.
                 _ = pthread_sigmask(SIG_BLOCK, &edited, nil)
                 var signals = signals
                 var number: Int32 = 0
@@ -110,9 +100,8 @@ final class Interruption: Sendable {
 
     /// Runs `body`, which a signal cancels through `cancellation` instead of ending the process.
     ///
-    /// After `body` has succeeded, the process prints its report and ends with its normal exit
-    /// code. A signal at that time has no effect if it is the first that the process receives. Any
-    /// later signal ends the process, because printing may block.
+    /// After `body` has succeeded, the first signal has no effect: the process prints its report and
+    /// ends with its normal exit code. A later signal ends the process, because printing may block.
     func cancelling<Result>(_ cancellation: ConversionCancellation, _ body: () throws -> Result) rethrows -> Result {
         state.withLock { state in
             (state.cancellation, state.isDone) = (cancellation, false)
@@ -145,17 +134,13 @@ final class Interruption: Sendable {
     /// Whether the reading of open stores was cancelled.
     var isReadingCancelled: Bool { state.withLock { $0.isReadingCancelled } }
 
-    /// Throws `cancelled` if the reading of open stores was cancelled.
     func check() throws(StoreError) {
         if isReadingCancelled { throw Self.error }
     }
 
-    /// Marks the beginning of a commit, unless a signal was already received.
+    /// Marks the beginning of a commit, or throws `cancelled` after a signal.
     ///
-    /// After this call, the first signal has no effect: the command prints its report, closes the
-    /// store and ends with its normal exit code.
-    ///
-    /// - Throws: `cancelled` after a signal.
+    /// After this call, the first signal has no effect: the command ends with its normal exit code.
     func beginCommit() throws(StoreError) {
         let wasInterrupted = state.withLock { state in
             if !state.wasInterrupted { state.isDone = true }
@@ -166,11 +151,7 @@ final class Interruption: Sendable {
 
     // MARK: Shells
 
-    /// Runs a commit, which the first signal does not interrupt.
-    ///
-    /// The command continues after the commit, so signals then have their usual effects again.
-    ///
-    /// - Throws: `cancelled` if a signal was already received; errors of `body`.
+    /// Runs a commit during which the first signal has no effect.
     func committing<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         try beginCommit()
         defer { state.withLock { $0.isDone = false } }
@@ -190,11 +171,9 @@ final class Interruption: Sendable {
     /// Whether Ctrl-C was pressed since the last call of ``takeInterrupt()``.
     var hasInterrupt: Bool { state.withLock { $0.session?.wasInterrupted ?? false } }
 
-    /// Waits until the user types.
+    /// Waits until the user types, and calls `onSignal` after this thread handled a signal.
     ///
-    /// - Parameter onSignal: Called after this thread handled a signal.
-    /// - Throws: `cancelled` after a signal that ends the command or discards the typed text;
-    ///   `ioFailure`.
+    /// Throws `cancelled` after a signal that ends the command or discards the typed text.
     func waitForTyping(onSignal: () -> Void = {}) throws(StoreError) {
         try StandardInput.wait(onSignal: onSignal) { () throws(StoreError) in
             try check()

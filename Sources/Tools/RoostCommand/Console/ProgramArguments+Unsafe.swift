@@ -11,7 +11,7 @@ enum ProgramArguments {
             .enumerated()
         where number > 0 {
             guard let bytes, let argument = String(validatingCString: bytes) else {
-                throw UsageError("argument \(number) is not UTF-8; write it in that encoding")
+                throw UsageError("argument \(number) is not UTF-8; write it in UTF-8")
             }
             arguments.append(argument)
         }

@@ -5,19 +5,15 @@ internal import RoostSystem
 
 /// Standard input as a source of bytes.
 enum StandardInput {
-    /// The name of standard input in messages.
     static let name = "standard input"
     /// The interval between checks for cancellation, in milliseconds.
     private static let cancellationInterval: Int32 = 100
 
     static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// Reads at most as many bytes as fit into the buffer.
+    /// Reads into the buffer, and returns the number of bytes, or 0 at the end of the input.
     ///
-    /// Returns the number of bytes, or 0 at the end of the input.
-    ///
-    /// Checks for a cancellation while it waits for bytes, since a signal does not end a blocking
-    /// read.
+    /// Checks for a cancellation while it waits, since a signal does not end a blocking read.
     static func read(
         into buffer: UnsafeMutableRawBufferPointer, cancellation: ConversionCancellation
     ) throws(StoreError) -> Int {
@@ -33,12 +29,10 @@ enum StandardInput {
         }
     }
 
-    /// Waits for bytes or the end of the input, and regularly calls `checkCancellation`.
+    /// Waits for bytes or the end of the input, and regularly calls `checkCancellation`, whose error
+    /// ends the wait.
     ///
-    /// - Parameters:
-    ///   - onSignal: Called after this thread handled a signal, for example a new terminal size.
-    ///   - checkCancellation: Throws to end the wait.
-    /// - Throws: Errors of `checkCancellation`; `ioFailure`.
+    /// `onSignal` is called after this thread handled a signal, for example a new terminal size.
     static func wait(
         onSignal: () -> Void = {}, _ checkCancellation: () throws(StoreError) -> Void
     ) throws(StoreError) {

@@ -10,9 +10,6 @@ struct TextTable {
     /// Adds a row, which must have a cell for each column.
     mutating func append(_ cells: [String]) { rows.append(cells) }
 
-    /// The table, with a line for the titles and a line for each row.
-    ///
-    /// Lines do not end with blanks.
     var description: String {
         let lines = [columns.map(\.title)] + rows
         let widths = columns.indices.map { column in lines.map { DisplayWidth.of($0[column]) }.max() ?? 0 }

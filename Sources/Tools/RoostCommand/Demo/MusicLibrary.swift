@@ -23,9 +23,9 @@ struct MusicLibrary {
         self.seed = seed
     }
 
-    /// Writes the library into an empty store of ``model``, and returns the store's tally.
+    /// Writes the library into an empty store of ``model``.
     ///
-    /// Throws `cancelled`, and leaves the store empty, soon after `isCancelled` returns true.
+    /// Throws `cancelled` and leaves the store empty, soon after `isCancelled` returns true.
     func write(
         into store: any PersistentStore, isCancelled: @escaping () -> Bool
     ) throws(StoreError) -> StoreTally {
@@ -165,7 +165,6 @@ struct MusicLibrary {
         }
     }
 
-    /// A stream of batches into a bulk loader.
     private struct Stream {
         let loader: any BulkLoader
         var records: RecordBatch
@@ -192,8 +191,7 @@ struct MusicLibrary {
 
         /// Writes links from the objects with the keys 1 … `count`.
         ///
-        /// `targets` takes such a key, and returns the positions of the linked objects. The
-        /// position of an object is its key minus 1.
+        /// `targets` takes such a key, and returns the keys of the linked objects, each minus 1.
         func write(
             to name: RelationshipName, from count: Int, _ targets: (Int) -> [Int]
         ) throws(StoreError) {

@@ -1,9 +1,7 @@
 internal import Roost
 internal import RoostCore
 
-/// The model of the demonstration, a music library.
-///
-/// The model has every stored attribute type and most kinds of relationships.
+/// The demonstration's model, with every stored attribute type and most kinds of relationships.
 enum MusicModel {
     static func make() throws(StoreError) -> ManagedObjectModel {
         try ManagedObjectModel(

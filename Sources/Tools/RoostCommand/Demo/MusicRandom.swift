@@ -6,7 +6,6 @@ struct MusicRandom {
 
     init(seed: UInt64) { state = seed }
 
-    /// Returns the next 64 bits.
     mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var word = state
@@ -15,7 +14,7 @@ struct MusicRandom {
         return word ^ (word >> 31)
     }
 
-    /// Returns a number in 0 ..< `limit`, for a positive limit.
+    /// Returns a number in 0 ..< `limit`.
     mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
 
     /// Returns true once in `n` times on average.
@@ -58,7 +57,6 @@ struct MusicRandom {
         return Data(bytes)
     }
 
-    /// Returns a title of some words, which can have characters outside ASCII.
     mutating func title(words: ClosedRange<Int>) -> String {
         var text = ""
         for index in 0..<(words.lowerBound + below(words.count)) {

@@ -8,9 +8,7 @@ struct RecordWriter {
     /// The positions of the values, sorted by the index of each value's field.
     private let order: [Int]
 
-    /// Creates a writer for the given properties of an entity.
-    ///
-    /// Dotted paths refer to elements of composites.
+    /// Creates a writer; dotted paths in `properties` refer to elements of composites.
     init(_ entity: EntityName, properties: [String], model: ManagedObjectModel) throws(StoreError) {
         self.entity = try model.requireEntity(entity)
         var fields: [RecordLayout.Field] = []
@@ -19,7 +17,7 @@ struct RecordWriter {
         order = fields.indices.sorted { fields[$0].index < fields[$1].index }
     }
 
-    /// Appends a record; `values` are in the order of the properties given to the initializer.
+    /// Appends a record; `values` are in the order of the initializer's `properties`.
     func append(_ key: Int, values: [Value], to batch: inout RecordBatch) throws(StoreError) {
         batch.beginRecord(entity.layout, key: Int64(key), version: 1)
         do throws(StoreError) {

@@ -85,7 +85,7 @@ extension Subcommand {
         let keys = try arguments.allValues("id").map { try key($0, ofEntity: arguments.positions[1]) }
         if !keys.isEmpty {
             for option in ["where", "sort", "limit", "offset"] where arguments.value(option) != nil {
-                throw UsageError("option '--id' names the objects itself; leave out '--\(option)'")
+                throw UsageError("option '--id' already selects the objects; leave out '--\(option)'")
             }
         }
         return try StoreArguments.withStore(arguments.positions[0], arguments: arguments) { store in
@@ -111,7 +111,7 @@ extension Subcommand {
         if let slash = text.lastIndex(of: "/") {
             guard text[..<slash] == entity else {
                 throw UsageError(
-                    "option '--id' names '\(text)', and the command is about '\(entity)'; write the key alone")
+                    "option '--id' has '\(text)', but the entity of the command is '\(entity)'; write the key alone")
             }
             digits = text[text.index(after: slash)...]
             if digits.first == "p" { digits.removeFirst() }

@@ -19,13 +19,7 @@ struct ListOption {
 
     let parts: [Part]
 
-    /// Splits an option's value.
-    ///
-    /// - Parameters:
-    ///   - value: The value.
-    ///   - option: The option's name, for errors.
-    ///   - takesNames: Whether a part may end with `AS` and a name.
-    /// - Throws: `UsageError` for a part that is empty, or has nothing on one side of `AS`.
+    /// Splits an option's value; `takesNames` allows a part to end with `AS` and a name.
     init(_ value: String, option: String, takesNames: Bool = false) throws {
         // The text is read by code points, like predicates, because a quote and a following accent
         // form one character.

@@ -6,7 +6,6 @@ internal import RoostText
 struct OutputFormat {
     let records: RecordFormat
     let dates: DateForm
-    /// The format of CSV lines.
     let csv: CSVText
 
     static let options = [
@@ -31,13 +30,12 @@ struct OutputFormat {
         records = arguments.has("json") ? .json : format ?? .table
         let dates = try Self.word("dates", arguments: arguments, type: DateForm.self)
         guard dates == nil || records != .table else {
-            throw UsageError("option '--dates' needs '--format=json', jsonl or csv; tables show dates for people")
+            throw UsageError("option '--dates' needs '--format=json', jsonl or csv; it does not apply to tables")
         }
         csv = CSVText()
         self.dates = dates ?? (records == .csv ? .iso : .seconds)
     }
 
-    /// Returns the value of an option that takes one of several words, or nil if it is absent.
     private static func word<Word: CaseIterable & RawRepresentable<String>>(
         _ option: String, arguments: ParsedArguments, type: Word.Type
     ) throws -> Word? {

@@ -4,18 +4,16 @@ internal import RoostText
 
 /// An output of records to standard output, batch by batch.
 protocol RecordOutput {
-    /// Writes the records of a batch.
     mutating func write(_ batch: RecordBatch) throws
     /// Writes the end of the output, after the last record.
     mutating func end() throws
 }
 
-/// The forms in which `roost fetch` prints records.
 enum RecordFormat: String, CaseIterable {
     case table, json, jsonl, csv
 }
 
-/// Records as JSON: a list of objects, or one object on each line.
+/// Records as a JSON list, or as JSON Lines.
 struct JSONOutput: RecordOutput {
     private let append: (RecordReader, inout TextBuffer) throws(StoreError) -> Void
     private let isList: Bool
@@ -47,7 +45,7 @@ struct JSONOutput: RecordOutput {
     }
 }
 
-/// Records as comma-separated values: a line of column names, and a line for each record.
+/// Records as comma-separated values, after a line of column names.
 struct CSVOutput: RecordOutput {
     private let rows: RecordRowWriter
     private let console: Console

@@ -4,13 +4,13 @@ internal import RoostQuery
 
 /// The request for rows from `--select`, `--group-by`, `--having`, `--distinct` and `--sort`.
 ///
-/// In the expressions, `id` means the object itself unless a property has that name, and `album.id`
-/// means the object of `album`. `--having` and `--group-by` can refer to columns.
+/// In expressions, `id` means the object unless a property has that name, and `album.id` the object
+/// of `album`. `--having` and `--group-by` can refer to columns.
 struct RowOptions {
     private(set) var request: RowRequest
     private let entity: ManagedObjectModel.Entity
     private let model: ManagedObjectModel
-    /// The expressions of columns by column name, as written: literals have no types yet.
+    /// The expressions of columns by column name, before types are resolved.
     private var written: [String: FetchRequest.Expression] = [:]
 
     /// Returns whether the result is rows of values instead of objects.
@@ -23,7 +23,7 @@ struct RowOptions {
         return columns.contains { $0.name != nil || !isPlain($0.text, entity: entity) }
     }
 
-    /// Returns whether a text is the name of a property, or a word that may be a misspelled name.
+    /// Returns whether a text is the name of a property, perhaps misspelled.
     private static func isPlain(_ text: String, entity: ManagedObjectModel.Entity) -> Bool {
         if entity.layout.field(text) != nil { return true }
         if let expression = try? FetchRequest.Expression(format: text) {
@@ -32,14 +32,8 @@ struct RowOptions {
         return text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "#" } && !text.hasPrefix("#")
     }
 
-    /// Reads the options.
+    /// Reads the options; `columns` is nil without `--select`.
     ///
-    /// - Parameters:
-    ///   - arguments: The command line.
-    ///   - columns: The columns of `--select`, or nil if this option is absent.
-    ///   - fetch: The request for the objects from which rows are computed.
-    ///   - entity: The entity of the objects.
-    ///   - model: The model of the store.
     /// - Throws: `UsageError`; errors of an expression, with the option in the message.
     init(
         _ arguments: ParsedArguments, columns: [ListOption.Part]?, fetch: FetchRequest,
@@ -69,11 +63,10 @@ struct RowOptions {
         if let text = arguments.value("having") { request.havingPredicate = try condition(text) }
     }
 
-    /// Returns an expression that is resolved for the entity, with typed literals.
     private func expression(
         _ part: ListOption.Part, of option: String, names: [String: FetchRequest.Expression]
     ) throws(StoreError) -> FetchRequest.Expression {
-        // The name of a property is not parsed, because it may be a keyword of predicates.
+        // The name of a property may be a keyword of predicates, so it is not parsed.
         if entity.layout.field(part.text) != nil { return .keyPath([part.text]) }
         var isRewritten = false
         do throws(StoreError) {
@@ -123,9 +116,9 @@ struct RowOptions {
         return result + rest
     }
 
-    /// Returns the error of a predicate or expression as an error of an option.
+    /// Returns the error with the option's name in its message.
     ///
-    /// If `hasPlace` is false, the column in the message refers to a rewritten text and is removed.
+    /// If `hasPlace` is false, the message's column refers to a rewritten text and is removed.
     static func naming(_ option: String, error: StoreError, hasPlace: Bool) -> StoreError {
         var message = error.message
         if !hasPlace, message.hasPrefix("At column "), let colon = message.firstIndex(of: ":") {
@@ -141,8 +134,7 @@ struct RowOptions {
         return error.withMessage(message)
     }
 
-    /// Returns the replacement of a key path that names a column or an object's ID, or nil for any
-    /// other key path.
+    /// Returns the replacement of a key path that names a column or an object's ID, else nil.
     private func replacement(
         _ path: [String], names: [String: FetchRequest.Expression]
     ) -> FetchRequest.Expression? {
@@ -155,7 +147,7 @@ struct RowOptions {
 extension FetchRequest.Expression {
     /// Returns a copy with each key path replaced by the result of `body`; nil keeps the key path.
     ///
-    /// The recursion is bounded, because the parser bounds the depth.
+    /// The parser bounds the depth of the recursion.
     fileprivate func replacing(_ body: ([String]) -> Self?) -> Self {
         func all(_ members: [Self]) -> [Self] { members.map { $0.replacing(body) } }
         switch self {

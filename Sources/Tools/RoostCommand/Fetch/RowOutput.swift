@@ -4,15 +4,13 @@ internal import RoostJSONText
 internal import RoostQuery
 internal import RoostText
 
-/// An output of rows of values to standard output, batch by batch, in any format of `roost fetch`.
+/// An output of rows of values, in any format of `roost fetch`.
 struct RowOutput {
     private let rows: ValueRowWriter
     private let format: RecordFormat
     private let console: Console
     private let types: [AttributeType?]
-    /// The printer of a table.
-    ///
-    /// The printer is created with the first batch, which determines the numeric columns.
+    /// The printer of a table, created with the first batch, which determines the alignment.
     private var printer: TablePrinter?
     private var count = 0
 
@@ -20,9 +18,6 @@ struct RowOutput {
         (self.rows, self.types, self.format, self.console) = (rows, types, format, console)
     }
 
-    /// Writes the rows of a batch.
-    ///
-    /// For CSV without rows, ``end()`` passes an empty batch, which writes only the header.
     mutating func write(_ batch: RowBatch) throws {
         guard format != .table else { return try writeTable(batch) }
         var text = TextBuffer()
@@ -42,7 +37,7 @@ struct RowOutput {
         try console.write(text.bytes)
     }
 
-    /// Writes the end of the output, after the last row.
+    /// Writes the end of the output, and the header of a CSV file without rows.
     mutating func end() throws {
         if count == 0, format == .csv { try write(RowBatch()) }
         if format == .json { try console.write(Array((count == 0 ? "[]\n" : "\n]\n").utf8)) }
@@ -69,13 +64,7 @@ struct RowOutput {
 }
 
 extension ValueRowWriter {
-    /// Returns a value as a cell of a table.
-    ///
-    /// - Parameters:
-    ///   - value: The value.
-    ///   - column: The index of the value's column.
-    ///   - byteLimit: The maximum number of bytes to read of a text value.
-    /// - Returns: The cell.
+    /// Returns a value as a cell, which shows at most `byteLimit` bytes of a text.
     func cell(_ value: Value, column: Int, byteLimit: Int) -> TablePrinter.Cell {
         switch value {
         case .null: return .null
@@ -93,7 +82,7 @@ extension ValueRowWriter {
 }
 
 extension AttributeType? {
-    /// Whether a column without values is aligned to the right: true for a numeric or unknown type.
+    /// Whether a column without values is aligned to the right.
     fileprivate var isNumber: Bool {
         switch self {
         case .integer16, .integer32, .integer64, .decimal, .double, .float, nil: true

@@ -5,12 +5,10 @@ internal import RoostText
 
 /// One run of `roost fetch` on an open store.
 final class StoreFetch {
-    /// The details of a fetch that its caller provides.
     struct Details {
         /// The keys of `--id`.
         var keys: [Int64] = []
-        /// The columns to print without `--select`, with their names in the output, or nil for all
-        /// columns under their own names.
+        /// The columns without `--select`, with their names in the output, or nil for all columns.
         var usual: [(column: String, name: String)]?
         /// The values for each `%@` in the predicate.
         var predicateArguments: [any PredicateArgument] = []
@@ -22,7 +20,6 @@ final class StoreFetch {
     let request: FetchRequest
     /// The keys of `--id`, or empty if ``request`` selects the objects.
     private let keys: [Int64]
-    /// The parts of `--select`, or nil if this option is absent.
     private let selection: [ListOption.Part]?
     private let columns: RecordColumns
     /// The names of the columns in the output, or nil for their own names.
@@ -33,10 +30,6 @@ final class StoreFetch {
 
     /// Reads the arguments for a new snapshot of a store.
     ///
-    /// - Parameters:
-    ///   - store: The store.
-    ///   - arguments: The arguments of the command.
-    ///   - details: The details that the caller provides.
     /// - Throws: `UsageError`, and errors of names and predicates.
     convenience init(
         _ store: any PersistentStore, arguments: ParsedArguments, details: Details = Details()
@@ -48,12 +41,8 @@ final class StoreFetch {
         }
     }
 
-    /// Reads the arguments.
+    /// Reads the arguments; the fetch closes the snapshot.
     ///
-    /// - Parameters:
-    ///   - snapshot: The snapshot, which the fetch closes.
-    ///   - arguments: The arguments of the command.
-    ///   - details: The details that the caller provides.
     /// - Throws: `UsageError`, and errors of names and predicates.
     init(_ snapshot: any StoreSnapshot, arguments: ParsedArguments, details: Details) throws {
         let (keys, usual, model) = (details.keys, details.usual, snapshot.model)
@@ -83,7 +72,7 @@ final class StoreFetch {
             rows = nil
         }
         (self.request, self.selection) = (request, selection)
-        // Wrong names are reported even if only a count or a plan is printed.
+        // Even a count or a plan reports wrong names.
         let chosen = needsRows ? nil : selection?.map(\.text) ?? usual?.map(\.column)
         columns = try RecordColumns(chosen, of: request.entity, model: model)
         columnNames = selection == nil ? usual?.map(\.name) : nil
@@ -102,7 +91,6 @@ final class StoreFetch {
         throw UsageError("the store's model has no entity '\(name)'; \(hint)")
     }
 
-    /// Returns the condition of `--where`.
     static func predicate(
         _ arguments: ParsedArguments, entity: EntityName, model: ManagedObjectModel,
         values: [any PredicateArgument] = []
@@ -112,15 +100,11 @@ final class StoreFetch {
         }
     }
 
-    /// Returns the order of `--sort`.
+    /// Returns the order of `--sort`, without the object's key and the parts after the key.
     ///
-    /// - Parameters:
-    ///   - text: The option's value, or nil if the option is absent.
-    ///   - entity: The entity of the objects.
-    ///   - model: The model of the store.
-    ///   - columns: The names of the columns of rows, or empty for objects.
-    ///   - isGrouped: Whether rows are groups, which have no keys.
-    /// - Returns: The order, without the object's key and the parts after it.
+    /// `columns` has the names of the columns of rows, and is empty for objects. Groups have no
+    /// keys.
+    ///
     /// - Throws: `UsageError`; `unknownProperty` for an unknown name after the key.
     static func order(
         _ text: String?, entity: ManagedObjectModel.Entity, model: ManagedObjectModel,
@@ -131,7 +115,7 @@ final class StoreFetch {
         var isDecided = false
         for part in try ListOption(text, option: "sort").parts.map(\.text) {
             if !columns.contains(part) { try refuseDirection(in: part) }
-            // The name of a column is not parsed, because it can contain a hyphen or a modifier.
+            // The name of a column can contain a hyphen or a modifier, so it is not parsed.
             let descriptor =
                 columns.contains(part)
                 ? FetchRequest.SortDescriptor(part) : FetchRequest.SortDescriptor(text: part, of: entity)
@@ -152,7 +136,7 @@ final class StoreFetch {
         return order
     }
 
-    /// Refuses a direction in SQL syntax, and shows the correct syntax.
+    /// Refuses a direction in SQL syntax.
     private static func refuseDirection(in part: String) throws {
         let words = part.split(whereSeparator: \.isWhitespace).map(String.init)
         guard words.count == 2 else { return }
@@ -167,7 +151,6 @@ final class StoreFetch {
 
     // MARK: Results
 
-    /// Returns the number of objects or rows.
     func count() throws -> Int {
         var count = 0
         if let rows {
@@ -181,7 +164,6 @@ final class StoreFetch {
         return count
     }
 
-    /// Runs the fetch, and prints how the store executed it.
     func explain(_ format: RecordFormat, console: Console) throws {
         guard keys.isEmpty else {
             throw UsageError("option '--explain' shows how objects are found, and '--id' names them; leave one out")
@@ -222,7 +204,6 @@ final class StoreFetch {
         if count == 0, format.records == .table { console.printError("0 rows") }
     }
 
-    /// Returns whether an expression is the path of an object-ID attribute.
     private func isObjectIDAttribute(_ expression: FetchRequest.Expression) -> Bool {
         guard case .keyPath(let names) = expression, let entity = model.entity(request.entity),
             let path = try? ResolvedPath(names, from: entity.number, model: model),
@@ -264,7 +245,7 @@ final class StoreFetch {
         if count == 0, keys.isEmpty, format.records == .table { console.printError("0 objects") }
     }
 
-    /// Prints a line for each missing object of `--id`, and returns the exit code.
+    /// Prints the missing objects of `--id`, and returns the exit code.
     func exitCode(_ console: Console) -> ExitCode {
         for key in missing { console.printError("\(ObjectID(request.entity, key: key)) does not exist") }
         return missing.isEmpty ? .success : .finding
@@ -281,7 +262,7 @@ final class StoreFetch {
         let cursor = try snapshot.records(with: keys.map { ObjectID(request.entity, key: $0) })
         var found: Set<Int64> = []
         while try cursor.next(into: &batch) {
-            // The key may belong to another entity's object in the same hierarchy.
+            // The key may belong to an object of another entity in the hierarchy.
             var wanted = RecordBatch(model: model)
             for index in 0..<batch.count where entity.includes(batch.entityNumber(at: index)) {
                 wanted.append(batch, at: index)

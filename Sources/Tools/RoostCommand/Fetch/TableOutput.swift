@@ -2,9 +2,7 @@ internal import RoostCore
 internal import RoostJSONText
 internal import RoostText
 
-/// Records as a table for people.
-///
-/// Holds one batch in memory.
+/// Records as a table for people, with one batch in memory.
 struct TableOutput: RecordOutput {
     private let rows: RecordRowWriter
     private var printer: TablePrinter
@@ -47,7 +45,7 @@ struct TableOutput: RecordOutput {
         }
     }
 
-    /// Returns the first keys of a to-many relationship, and the number of all: `3, 7 (2)`.
+    /// Returns the first keys and the number of all keys: `3, 7 (2)`.
     private static func list(_ keys: [Int64]) -> String {
         let limit = 8
         let first = keys.prefix(limit).map(String.init).joined(separator: ", ")

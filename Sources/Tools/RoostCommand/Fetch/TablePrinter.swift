@@ -1,9 +1,8 @@
 /// A table for people, fitted to the width of the terminal.
 ///
-/// The first batch determines the widths of the columns. If lines have a maximum width, wider cells
-/// are cut and end with `…`.
+/// The first batch determines the widths of the columns. Wider cells are cut if lines have a
+/// maximum width.
 struct TablePrinter {
-    /// The content of one column in one line.
     struct Cell {
         var text: String
         var width: Int
@@ -21,25 +20,21 @@ struct TablePrinter {
         /// Returns the cell of a text value.
         ///
         /// The text `NULL` gets quotes, to distinguish it from null. The text `"NULL"` gets further
-        /// quotes, to distinguish it from the text `NULL`.
+        /// quotes.
         static func told(_ text: String) -> Cell {
             let bare = text.drop { $0 == "\"" }
             let isLikeNull = bare.hasPrefix("NULL") && bare.dropFirst(4).allSatisfy { $0 == "\"" }
             return Cell(isLikeNull ? "\"\(text)\"" : text)
         }
 
-        /// Returns the cell of bytes, which shows their number.
         static func bytes(_ count: Int) -> Cell { Cell("<\(count) byte\(count == 1 ? "" : "s")>") }
     }
 
     private let names: [String]
     private let style: TableStyle
     private let console: Console
-    /// Whether each column is aligned to the right.
     private var alignsRight: [Bool]
     /// The widths of the visible columns, known after the first batch.
-    ///
-    /// The columns after these do not fit into a line, and are not printed.
     private var widths: [Int] = []
     private var hasBegun = false
 
@@ -50,7 +45,7 @@ struct TablePrinter {
     /// The maximum number of bytes of a value that a cell needs.
     var byteLimit: Int { style.width == nil ? .max : 64 * 1024 }
 
-    /// Prints lines; the first call prints the titles before them.
+    /// Prints lines, after the titles in the first call.
     mutating func write(_ cells: [[Cell]]) throws {
         if !hasBegun { try begin(cells) }
         var text = ""

@@ -7,13 +7,9 @@ struct TableStyle: Sendable {
 
     /// Creates the style for an environment.
     ///
-    /// The width is `COLUMNS` if it is a number, else the width of the terminal. Colors are off
-    /// outside a terminal, on the terminal `dumb`, and if `NO_COLOR` is set and not empty.
-    ///
-    /// - Parameters:
-    ///   - environment: The variables of the process.
-    ///   - terminalWidth: The width of the terminal, or 0 if the width is unknown, or nil if the
-    ///     output is not a terminal.
+    /// The width is `COLUMNS` if that is a number, else `terminalWidth`, which is 0 if unknown and
+    /// nil outside a terminal. Colors are off outside a terminal, on the terminal `dumb`, and if
+    /// `NO_COLOR` is set and not empty.
     init(environment: [String: String], terminalWidth: Int?) {
         let width = environment["COLUMNS"].flatMap { Int($0) } ?? terminalWidth ?? 0
         self.width = width > 0 ? width : nil
@@ -29,7 +25,7 @@ struct TableStyle: Sendable {
 
     /// Returns the widths of the columns that fit into a line, with two blanks between columns.
     ///
-    /// The widest columns shrink first. The last columns are left out if they do not fit.
+    /// The widest columns shrink first. The last columns that do not fit are left out.
     static func fit(_ wanted: [Int], into line: Int) -> [Int] {
         var shown = wanted
         func least() -> Int { shown.reduce(2 * max(0, shown.count - 1)) { $0 + min($1, leastWidth) } }
@@ -42,7 +38,7 @@ struct TableStyle: Sendable {
             if shown.reduce(0, { $0 + min($1, middle) }) <= room { low = middle } else { high = middle - 1 }
         }
         shown = shown.map { min($0, low) }
-        // The remaining room goes to the first columns that were cut.
+        // The first cut columns get the remaining room.
         var rest = room - shown.reduce(0, +)
         for index in shown.indices where rest > 0 && shown[index] < wanted[index] {
             shown[index] += 1

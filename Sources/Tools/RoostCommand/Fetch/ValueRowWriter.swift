@@ -4,14 +4,13 @@ internal import RoostJSONText
 internal import RoostQuery
 internal import RoostText
 
-/// A writer of rows of values as JSON objects, as lines of CSV, or value by value.
+/// A writer of rows of values as JSON objects or lines of CSV.
 ///
-/// The values are exact, in the format of ``RecordTextWriter``. If an object's hierarchy has one
-/// entity, its ID is written as the key, otherwise as `"Entity/key"`. `namesEntity` can override
-/// the format of IDs for a column.
+/// The values are exact, in the format of ``RecordTextWriter``. An ID is its key if the hierarchy
+/// has one entity, otherwise `"Entity/key"`.
 struct ValueRowWriter: Sendable {
-    /// The names of the columns.
     let columns: [String]
+    /// For each column, the type of its values, or nil if each value has its own type.
     private let types: [AttributeType?]
     /// For each column, whether IDs contain their entity, or nil if this depends on the hierarchy.
     private let namesEntity: [Bool?]
@@ -21,15 +20,6 @@ struct ValueRowWriter: Sendable {
     /// For each column, the bytes of `"name": `.
     private let keys: [[UInt8]]
 
-    /// Creates a writer.
-    ///
-    /// - Parameters:
-    ///   - columns: The names of the columns.
-    ///   - types: For each column, the type of its values, or nil if each value has its own type.
-    ///   - namesEntity: For each column, whether IDs contain their entity, or nil if this depends
-    ///     on the hierarchy.
-    ///   - model: The model of the objects to which IDs refer.
-    ///   - format: The form of dates and lines.
     init(
         columns: [String], types: [AttributeType?], namesEntity: [Bool?], model: ManagedObjectModel,
         format: OutputFormat
@@ -55,14 +45,11 @@ struct ValueRowWriter: Sendable {
         text.append(UInt8(ascii: "}"))
     }
 
-    /// Appends the line of the columns' names.
     func appendCSVHeader(to text: inout TextBuffer) {
         text.append(contentsOf: csv.header(columns))
     }
 
-    /// Appends a row as a line of comma-separated values.
-    ///
-    /// ``RecordRowWriter/appendCSV(_:to:)`` writes records in the same form.
+    /// Appends a row in the form of ``RecordRowWriter/appendCSV(_:to:)``.
     func appendCSV(_ batch: RowBatch, row: Int, to text: inout TextBuffer) {
         let start = text.count
         for column in columns.indices {
@@ -73,9 +60,9 @@ struct ValueRowWriter: Sendable {
         csv.endLine(&text, from: start)
     }
 
-    /// Appends a value as plain text: a string unchanged, other values as in JSON without quotes.
+    /// Appends a string unchanged, or another value as in JSON without quotes.
     ///
-    /// - Returns: Whether there is a value. For null, returns false and appends nothing.
+    /// - Returns: False for null, for which nothing is appended.
     func appendText(_ value: Value, column: Int, to text: inout TextBuffer) -> Bool {
         switch value {
         case .null: return false
@@ -94,7 +81,6 @@ struct ValueRowWriter: Sendable {
         return true
     }
 
-    /// Returns whether the text of an ID in a column contains the entity.
     private func containsEntity(_ id: ObjectID, column: Int) -> Bool {
         let root = model.entity(id.entity).map { model.entities[$0.root] }
         return namesEntity[column] ?? root?.hasSubentities ?? true
@@ -106,7 +92,7 @@ struct ValueRowWriter: Sendable {
         case .bool(let flag): text.append(flag ? "true" : "false")
         case .int(let number): JSONText.append(number, to: &text)
         case .double(let number):
-            // The shortest exact text of a float differs from that of the equal double.
+            // A float has a shorter exact text than the equal double.
             if types[column] == .float {
                 JSONText.append(Float(number), to: &text)
             } else {

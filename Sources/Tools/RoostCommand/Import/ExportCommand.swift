@@ -34,7 +34,6 @@ extension Subcommand {
         ],
         run: runExport)
 
-    /// The formats of `roost export`.
     private enum ExportFormat: String, CaseIterable {
         case csv, tsv, jsonl
 
@@ -67,7 +66,7 @@ extension Subcommand {
         }
     }
 
-    /// Returns the columns of an entity, with their names in the exported text.
+    /// Returns the columns of an entity, with their names in the output.
     private static func columns(
         of entity: ManagedObjectModel.Entity, in model: ManagedObjectModel
     ) -> [(column: String, name: String)] {

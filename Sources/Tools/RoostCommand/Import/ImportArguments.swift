@@ -8,7 +8,6 @@ internal import RoostSystem
 
 /// The arguments of `roost import`.
 enum ImportArguments {
-    /// Returns the options for reading a text file.
     static func options(_ source: String, arguments: ParsedArguments) throws -> TextImportOptions {
         let format = try format(source, arguments: arguments)
         var options = TextImportOptions(entity: try entity(source, arguments: arguments), format: format)
@@ -32,7 +31,7 @@ enum ImportArguments {
         if let text = arguments.value("encoding") {
             guard let encoding = TextEncoding(rawValue: text.lowercased()) else {
                 let names = TextEncoding.allCases.map(\.rawValue).joined(separator: ", ")
-                throw UsageError("'\(text)' is not an encoding that can be read; one of these: \(names)")
+                throw UsageError("'\(text)' is not an encoding that can be read; choose one of \(names)")
             }
             options.encoding = encoding
         }
@@ -58,8 +57,7 @@ enum ImportArguments {
     /// Returns the database that a source names, or nil for a text file.
     static func database(_ source: String) -> ImportedDatabase? {
         if source.hasPrefix("sqlite:") { return .sqlite(String(source.dropFirst("sqlite:".count))) }
-        // Schemes match regardless of case. Otherwise, a location with a scheme in capitals would be read as a path,
-        // and messages would show the password in it.
+        // Case does not matter. If `POSTGRES:…` were read as a path, messages would show its password.
         for scheme in ["postgresql:", "postgres:"] where source.lowercased().hasPrefix(scheme) {
             return .postgreSQL(String(source.dropFirst(scheme.count)))
         }
@@ -82,7 +80,7 @@ enum ImportArguments {
     private static func format(_ source: String, arguments: ParsedArguments) throws -> TextImportOptions.Format {
         if let text = arguments.value("format") {
             guard let format = TextImportOptions.Format(rawValue: text == "ndjson" ? "jsonl" : text) else {
-                throw UsageError("'\(text)' is not a format that can be imported; one of csv, tsv, json, jsonl")
+                throw UsageError("'\(text)' is not a format that can be imported; choose one of csv, tsv, json, jsonl")
             }
             return format
         }
@@ -122,13 +120,13 @@ enum ImportArguments {
         if let seconds = try arguments.integer("timeout", minimum: 0) { store.options.timeoutSeconds = Double(seconds) }
         guard arguments.value("model") == nil else {
             throw UsageError(
-                "'\(text)' is a store with a model of its own, and --model is for a new store; leave it out, or replace the store with --overwrite"
+                "'\(text)' already has a model, and --model is for a new store; leave out --model, or replace the store with --overwrite"
             )
         }
         return store
     }
 
-    /// Opens a file, or a temporary copy of standard input, which can be read twice.
+    /// Opens a file, or a temporary copy of standard input for two passes.
     static func input(_ source: String, cancellation: ConversionCancellation) throws(StoreError) -> ImportInput {
         guard source == "-" else { return try ImportInput(path: source) }
         return try ImportInput(
@@ -136,7 +134,6 @@ enum ImportArguments {
         ) { (buffer) throws(StoreError) in try StandardInput.read(into: buffer, cancellation: cancellation) }
     }
 
-    /// Returns the options of the conversion that creates a store.
     static func conversion(
         _ destination: PersistentStoreDescription, arguments: ParsedArguments
     ) throws -> ConversionOptions {
@@ -146,13 +143,12 @@ enum ImportArguments {
         return options
     }
 
-    /// Writes the model to the file of `--save-model`, if any.
+    /// Writes the model to the file of `--save-model`.
     static func saveModel(_ model: ManagedObjectModel, arguments: ParsedArguments) throws {
         guard let path = arguments.value("save-model") else { return }
         try StoreFile.write(model.document(), as: path, overwriting: false)
     }
 
-    /// Prints the property and the type of each column.
     static func show(_ plan: ImportPlan, arguments: ParsedArguments, console: Console) throws {
         if arguments.has("json") { return try console.printJSON(plan) }
         for table in plan.tables {

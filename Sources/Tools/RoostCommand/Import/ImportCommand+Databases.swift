@@ -7,10 +7,10 @@ internal import RoostMigration
 enum ImportedDatabase {
     /// The path of an SQLite file.
     case sqlite(String)
-    /// The path of a location in PostgreSQL: a URL without its scheme, or parameters of libpq.
+    /// A location in PostgreSQL: a URL without its scheme, or parameters of libpq.
     case postgreSQL(String)
 
-    /// The kind of the database for messages; the location may contain a password, and is omitted.
+    /// The kind of the database; messages omit the location, which may contain a password.
     var kind: String {
         switch self {
         case .sqlite: "an SQLite database"
@@ -18,7 +18,7 @@ enum ImportedDatabase {
         }
     }
 
-    /// The location for comparisons with the destination.
+    /// The location, to be compared with the destination.
     fileprivate var location: StoreLocation {
         switch self {
         case .sqlite(let path): StoreLocation(type: "sqlite", path: path)
@@ -64,7 +64,6 @@ extension Subcommand {
         "on-error",
     ]
 
-    /// Creates a new store from a database of another program.
     static func importDatabase(
         _ database: ImportedDatabase, into text: String, arguments: ParsedArguments, console: Console
     ) throws -> ExitCode {
@@ -76,7 +75,7 @@ extension Subcommand {
         }
         guard try ImportArguments.existingStore(text, arguments: arguments) == nil else {
             throw UsageError(
-                "'\(text)' exists, and a database becomes a new store; --overwrite replaces it, or choose another path"
+                "'\(text)' exists, but a database is imported into a new store; replace the store with --overwrite, or choose another path"
             )
         }
         let cancellation = ConversionCancellation()

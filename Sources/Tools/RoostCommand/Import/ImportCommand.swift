@@ -99,14 +99,13 @@ extension Subcommand {
             var lines = ["imported  \(rows) \(rows == 1 ? "row" : "rows") of \(source) into \(destination)"]
             lines.append("inserted  \(inserted) \(inserted == 1 ? "object" : "objects") of \(entity)")
             if rows > inserted { lines.append("matched   \(rows - inserted) rows with existing objects") }
-            if related > 0 { lines.append("related   \(related) new objects that rows name") }
+            if related > 0 { lines.append("related   \(related) objects inserted for --relate") }
             lines.append("seconds   \((seconds * 1000).rounded() / 1000)")
             lines += warnings.map { "warning   \($0)" }
             return lines.joined(separator: "\n")
         }
     }
 
-    /// One run of the command on a text file.
     private struct TextRun {
         let input: ImportInput
         let options: TextImportOptions
@@ -123,7 +122,6 @@ extension Subcommand {
             }
         }
 
-        /// Returns the report about rows that were imported, or only read.
         func report(_ result: TextImport.Result, of content: TextImport, destination: String) -> Imported {
             Imported(
                 source: input.name, destination: destination, entity: options.entity, rows: result.rows,
@@ -150,7 +148,7 @@ extension Subcommand {
         }
     }
 
-    /// Inserts the rows into a store, or only reads them for a dry run.
+    /// Inserts the rows, or only reads them for a dry run.
     private static func insertRows(into store: PersistentStoreDescription, run: TextRun) throws -> ExitCode {
         let isLook = run.arguments.has("dry-run")
         let description = isLook ? store.readOnly : store
@@ -193,7 +191,7 @@ extension Subcommand {
         return .success
     }
 
-    /// Creates a new store, or for a dry run only shows its model.
+    /// Creates a new store, or shows its model for a dry run.
     private static func makeStore(_ text: String, run: TextRun) throws -> ExitCode {
         let model = try run.arguments.value("model").map { path in
             try UsageError.readingModel(at: path, version: nil) { try ModelFile.read(path).model }
@@ -212,7 +210,6 @@ extension Subcommand {
         return try printReport(try makeStore(destination, content: content, run: run), run: run)
     }
 
-    /// Creates a new store from the rows.
     private static func makeStore(
         _ destination: PersistentStoreDescription, content: TextImport, run: TextRun
     ) throws -> Imported {

@@ -8,7 +8,7 @@ extension Subcommand {
         discussion: """
             Copies every object with its ID and version, every link with its positions, the store's UUID and the user's metadata. The
             complete destination is read again and gets its name only if its digest is that of the source. After an error or
-            Ctrl-C it is removed. The source is opened read-only.
+            Ctrl-C the unfinished destination is removed. The source is opened read-only.
 
             A source whose content differs from the record of its last commit is refused (exit 3). --accept-changes copies objects
             of an SQLite store that another program changed, and names them in warnings.

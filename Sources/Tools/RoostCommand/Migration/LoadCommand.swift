@@ -10,7 +10,7 @@ extension Subcommand {
             Reads a dump of 'roost dump' into a new store of any type: objects with their IDs and versions, links with
             their positions, the store's UUID, the user's metadata and the used keys. The store gets its name only if the dump
             agrees with its last line and the finished store was read again. After an error, which names line and column, or after
-            Ctrl-C, it is removed.
+            Ctrl-C, the unfinished store is removed.
 
             A dump of some entities can have references and links to objects that it does not contain. They are refused, with
             their number for each relationship. With --allow-dangling, to-one references to missing objects become null, links to

@@ -60,7 +60,7 @@ extension Subcommand {
                 "allow-loss",
                 help: "Drop objects, values and references that the new model cannot keep, without asking."),
             CommandOption("direct", help: "Go to the model in one step, without versions between."),
-            CommandOption("to-text", help: "Convert the values of an attribute that becomes a string to text."),
+            CommandOption("to-text", help: "Convert values to text if their attribute becomes a string."),
             CommandOption(
                 "dry-run", letter: "n", help: "Show the plan and what it would refuse (exit 3), and write nothing."),
             CommandOption("skip-damaged", help: "Leave damaged records out and report them; not with --in-place."),
@@ -112,7 +112,6 @@ extension Subcommand {
     }
 }
 
-/// One run of `roost migrate` after its arguments were read.
 private struct MigrationRun {
     let source: StoreLocation
     /// The new store, or nil for a migration in place.
@@ -122,7 +121,7 @@ private struct MigrationRun {
     let arguments: ParsedArguments
     let console: Console
 
-    /// Prints the plan, and the first reason, if any, why the plan cannot run.
+    /// Prints the plan and its first refusal.
     func printPlan() throws -> ExitCode {
         let manager = MigrationManager(registry: .standard)
         let plan: MigrationPlan
@@ -138,7 +137,6 @@ private struct MigrationRun {
         return .failure
     }
 
-    /// Migrates the store, and prints the report.
     mutating func run() throws -> ExitCode {
         guard let report = try migrateOrAsk() else {
             console.printError("nothing was changed")
@@ -151,9 +149,7 @@ private struct MigrationRun {
         return .success
     }
 
-    /// Migrates the store.
-    ///
-    /// If standard input is a terminal, asks the user before data are dropped.
+    /// Migrates the store; on a terminal, asks before data are dropped.
     ///
     /// - Returns: The report, or nil if the answer is no.
     private mutating func migrateOrAsk() throws -> MigrationReport? {
@@ -168,8 +164,7 @@ private struct MigrationRun {
                 }
                 let losses = refusal.losses.map { "  loses  \($0)\n" }.joined()
                 guard try console.ask("\(losses)Drop these data? [y/N] ") else { return nil }
-                // Only the losses shown are accepted, even if the store changes while the question
-                // is open.
+                // Accepts only the shown losses, because the store can change before the answer.
                 options.acceptedLosses.append(refusal.losses)
             }
         }
@@ -188,12 +183,10 @@ private struct MigrationRun {
     }
 }
 
-/// The model and the options of a migration, read from the command line.
 private struct MigrationRequest {
     let model: ManagedObjectModel
     let options: MigrationOptions
-    /// Warnings about omitted or changed parts of models and of mapping models, and about unused
-    /// mapping models.
+    /// Warnings about omitted or changed parts of models, and about unused mapping models.
     let warnings: [String]
 
     init(_ store: PersistentStoreDescription, target: String, arguments: ParsedArguments) throws {
@@ -226,8 +219,7 @@ private struct MigrationRequest {
                 try bundle.history(evidence)
             }
             if !isDecided {
-                // The order of versions is still unknown. The store's model, which is older than
-                // the target, can decide it.
+                // The store's model, which is older than the target, can decide the order of versions.
                 evidence.storeModel = try storeModel()
                 (history, found, _) = try bundle.history(evidence)
             }
@@ -242,7 +234,9 @@ private struct MigrationRequest {
             }
         } else if let file = files.first {
             guard files.count == 1 else {
-                throw UsageError("one step takes one --mapping; several need a bundle of versions for --to")
+                throw UsageError(
+                    "a migration in one step can use only one --mapping; for several, --to must name a bundle of versions"
+                )
             }
             let mapping = try MappingFile.read(file, source: try storeModel(), destination: model)
             warnings += mapping.warnings
@@ -251,7 +245,6 @@ private struct MigrationRequest {
         (self.options, self.warnings) = (options, warnings)
     }
 
-    /// Returns the options of a migration, except its history and its mapping models.
     private static func baseOptions(
         _ store: PersistentStoreDescription, arguments: ParsedArguments
     ) -> MigrationOptions {
@@ -293,7 +286,7 @@ private struct MigrationRequest {
         }
     }
 
-    /// Returns the mapping model, or refuses it if it requires code.
+    /// Returns the mapping model; refuses one that requires code.
     private static func requireDeclared(_ mapping: MappingModel, file: String) throws(StoreError) -> MappingModel {
         guard let entity = mapping.entityMappings.first(where: { $0.policyName != nil || $0.type == .custom }) else {
             return mapping

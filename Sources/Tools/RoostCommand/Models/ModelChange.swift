@@ -34,7 +34,6 @@ struct ModelChange: Encodable {
         var message: String
     }
 
-    /// Whether there are no differences.
     var equal: Bool
     /// Whether stores of one model can be opened with the other.
     var compatible: Bool
@@ -52,13 +51,7 @@ struct ModelChange: Encodable {
 
     enum CodingKeys: CodingKey { case equal, compatible, inferable, differences, mappings, problems, remarks }
 
-    /// Compares two models.
-    ///
-    /// - Parameters:
-    ///   - old: The older model.
-    ///   - new: The newer model.
-    ///   - onlyHashed: Whether to ignore differences that do not change version hashes.
-    ///   - options: The options of the inference.
+    /// Compares two models; `onlyHashed` ignores differences that do not change version hashes.
     init(
         from old: ManagedObjectModel, to new: ManagedObjectModel, onlyHashed: Bool,
         options: MappingModel.InferenceOptions
@@ -123,7 +116,6 @@ struct ModelChange: Encodable {
         }
     }
 
-    /// The lines about the differences, followed by the lines about the migration.
     var text: [String] { lines.differences + lines.migration }
 
     /// A short summary: `3 differences, a migration can be inferred`.
@@ -140,8 +132,6 @@ struct ModelChange: Encodable {
 
 extension ManagedObjectModel {
     /// Returns whether stores of one model can be opened with the other.
-    ///
-    /// Both models must have the same entities with the same version hashes.
     fileprivate func stores(sameAs other: ManagedObjectModel) -> Bool {
         entities.map(\.name) == other.entities.map(\.name)
             && entities.map(\.versionHash) == other.entities.map(\.versionHash)

@@ -3,7 +3,6 @@ internal import Roost
 internal import RoostCore
 
 extension Subcommand {
-    /// Prints the diagram of a model.
     static func drawModel(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         let model = try StoreArguments.model(
             arguments.positions[1], version: arguments.value("model-version"), arguments: arguments
@@ -59,7 +58,6 @@ extension Subcommand {
         }
     }
 
-    /// Returns the SVG that Graphviz draws from a text in DOT.
     private static func svg(_ dot: String) throws -> String {
         guard let program = SystemProgram.path(ofOneOf: ["dot"]) else {
             throw StoreError(
@@ -67,7 +65,7 @@ extension Subcommand {
                 "The diagram was not drawn, because Graphviz's program 'dot' is not installed: apt install graphviz, or brew install graphviz. Or write --format=dot."
             )
         }
-        // The input is a file, because with two pipes, this program and `dot` could wait for each other.
+        // The input is a file: with two pipes, this program and `dot` could deadlock.
         let source = FileManager.default.temporaryDirectory.appendingPathComponent("roost-\(UUID().uuidString).dot")
         try Data(dot.utf8).write(to: source)
         defer { try? FileManager.default.removeItem(at: source) }

@@ -21,7 +21,7 @@ extension Subcommand {
                       --depth draw a part of a large model.
             diff      Print the changes from OLD to NEW, one a line, then whether stores need a migration, whether it can be inferred,
                       the change of each entity, and the losses; or every reason why it cannot be inferred. Exit 1; print nothing
-                      and exit 0 for equal models. With --hash-only only differences that need a migration count. With --format
+                      and exit 0 for equal models. --hash-only ignores differences that need no migration. With --format
                       draw NEW, as graph does, with added, removed and changed parts in colors.
             history   Print the versions in a bundle of models (.xcdatamodeld, .momd), the reason for the order of each step, and its
                       changes, as diff does. A bundle does not record the order of its versions. The order follows from
@@ -29,8 +29,8 @@ extension Subcommand {
                       model is older), from the current version (versions whose names begin with another word are older)
                       and from the alphabet, in this order. Exit 1 if a step cannot be inferred.
             generate  Write Swift classes into the directory --output: a file for each entity, and one with the model. Remove files
-                      that an earlier run generated from FILE and this one does not. Print each file that changed. With --check,
-                      write nothing, print each stale, missing or superfluous file, and exit 1 if there are any.
+                      that an earlier run generated from FILE and this run does not generate. Print each file that changed.
+                      With --check, write nothing, print each stale, missing or superfluous file, and exit 1 if there are any.
 
             With --json: print the document; validate {valid, problems [text], warnings [text]}; diff {equal, compatible, inferable
             (absent if no migration is needed), differences [{kind: added, removed, changed or renamed, entity, property,
@@ -65,9 +65,9 @@ extension Subcommand {
             CommandOption(
                 "single-file", needs: "output",
                 help: "Generate one file for the whole model instead of one for each entity."),
-            CommandOption("hash-only", help: "Count only differences that change version hashes."),
+            CommandOption("hash-only", help: "Ignore differences that do not change version hashes."),
             CommandOption(
-                "to-text", help: "Convert the values of an attribute that becomes a string to text."),
+                "to-text", help: "Convert values to text if their attribute becomes a string."),
             .config, .json,
             .quiet,
             .verbose,
@@ -132,7 +132,7 @@ extension Subcommand {
         } catch let error as StoreError {
             guard error.code == .invalidModel else { throw error }
             validation.valid = false
-            // If there are several lines, the first only announces the problems.
+            // The first of several lines only announces the problems.
             let lines = error.message.split(separator: "\n").map { String($0.drop(while: \.isWhitespace)) }
             validation.problems = lines.count > 1 ? Array(lines.dropFirst()) : lines
         }

@@ -1,9 +1,7 @@
 extension ModelDiagram {
     // MARK: Mermaid
 
-    /// The diagram as a Mermaid class diagram.
-    ///
-    /// See <https://mermaid.js.org/syntax/classDiagram.html>.
+    /// The diagram in Mermaid: <https://mermaid.js.org/syntax/classDiagram.html>.
     var mermaid: String {
         var lines = ["classDiagram"]
         for (position, box) in boxes.enumerated() {
@@ -31,7 +29,6 @@ extension ModelDiagram {
         return lines.joined(separator: "\n")
     }
 
-    /// Returns a text with escaped special characters.
     private static func mermaid(_ text: String) -> String {
         text.unicodeScalars.map { scalar in
             let isPlain = !scalar.isASCII || scalar.properties.isAlphabetic || scalar.properties.numericType != nil
@@ -42,9 +39,7 @@ extension ModelDiagram {
 
     // MARK: DOT
 
-    /// The diagram for Graphviz.
-    ///
-    /// See <https://graphviz.org/doc/info/lang.html>.
+    /// The diagram for Graphviz: <https://graphviz.org/doc/info/lang.html>.
     var dot: String {
         var lines = [
             "digraph model {", "    graph [rankdir=LR];", "    node [shape=plain, fontname=\"Helvetica\"];",
@@ -83,7 +78,7 @@ extension ModelDiagram {
             .replacing("\"", with: "&quot;")
     }
 
-    /// Returns a text that is escaped for a quoted string of Graphviz.
+    /// Escapes a text for a quoted string of Graphviz.
     private static func quoted(_ text: String) -> String {
         text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
     }
@@ -99,7 +94,6 @@ extension ModelDiagram.Change {
         }
     }
 
-    /// The color of a line.
     var lineColor: String {
         switch self {
         case .added: "#1a7f1a"

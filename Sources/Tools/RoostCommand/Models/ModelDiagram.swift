@@ -2,7 +2,6 @@ internal import RoostCore
 
 /// The diagram of a model, or of the difference of two versions.
 struct ModelDiagram {
-    /// The change of a part of the model from the older to the newer version.
     enum Change: String {
         case added
         case removed
@@ -14,7 +13,6 @@ struct ModelDiagram {
         var change: Change?
     }
 
-    /// A box for an entity.
     struct Box {
         var name: String
         var isAbstract: Bool
@@ -22,7 +20,7 @@ struct ModelDiagram {
         var rows: [Row]
     }
 
-    /// A line from an entity to its superentity, both as positions in ``boxes``.
+    /// A line from an entity to its superentity, as positions in ``boxes``.
     struct Inheritance {
         var entity: Int
         var superentity: Int
@@ -36,7 +34,6 @@ struct ModelDiagram {
         /// The count at the source, which the inverse defines, or nil without an inverse.
         var sourceCount: String?
         var destinationCount: String
-        /// The names and delete rules of the relationship and of its inverse.
         var labels: [String]
         var change: Change?
     }
@@ -45,14 +42,10 @@ struct ModelDiagram {
     private(set) var inheritances: [Inheritance] = []
     private(set) var connections: [Connection] = []
 
-    /// Creates the diagram of a model.
+    /// Creates the diagram of a model, or of its difference from `old`.
     ///
-    /// - Parameters:
-    ///   - model: The model.
-    ///   - old: An older version for comparison, or nil.
-    ///   - selection: The selected entities, or empty for all.
-    ///   - depth: The maximum number of relationships on the way from a selected entity to another
-    ///     shown entity. Steps to superentities and subentities do not count.
+    /// An empty `selection` shows all entities. `depth` is the maximum number of relationships from
+    /// a selected entity to a shown one. Steps to superentities and subentities do not count.
     init(_ model: ManagedObjectModel, comparedWith old: ManagedObjectModel? = nil, selection: [String], depth: Int) {
         let new = Dictionary(uniqueKeysWithValues: model.entityDescriptions.map { ($0.name, $0) })
         let before = old.map { Dictionary(uniqueKeysWithValues: $0.entityDescriptions.map { ($0.name, $0) }) }
@@ -109,7 +102,6 @@ struct ModelDiagram {
         }
     }
 
-    /// Returns the entities that are at most `depth` relationships away from the selected entities.
     private static func near(_ selection: [String], all: [EntityDescription], depth: Int) -> Set<String> {
         var neighbors: [String: Set<String>] = [:]
         var relatives: [String: Set<String>] = [:]

@@ -12,7 +12,6 @@ extension Subcommand {
         var files: [File]
     }
 
-    /// Runs `roost model generate`.
     static func generate(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         let path = arguments.positions[1]
         guard let output = arguments.value("output"), !output.isEmpty else {

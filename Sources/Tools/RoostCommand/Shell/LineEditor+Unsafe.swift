@@ -6,7 +6,6 @@
 
     /// An input of typed lines on a terminal, with editing, completion and history by libedit.
     final class LineEditor: ShellInput {
-        /// The maximum number of statements that can be recalled.
         private static let historyCount: Int32 = 2000
 
         /// A second descriptor of the terminal, or -1.
@@ -18,28 +17,19 @@
         private let list: OpaquePointer
         private let history: ShellHistory
         private let console: Console
-        /// Returns the completions at the end of a text, and the number of their characters that
-        /// are already typed.
         private let complete: (String) -> ShellCompleter.Answer
-        /// The prompt as a C string, which is valid until the next prompt.
+        /// The prompt as a C string, valid until the next prompt.
         private var prompt: UnsafeMutablePointer<CChar>
-        /// The previous lines of the statement.
-        ///
-        /// The editor shows only the statement's last line.
+        /// The previous lines of the statement, which the editor does not show.
         var context = ""
         /// Whether a signal or an error ended the wait for a key.
         private var wasCancelled = false
 
         /// Creates an editor, or returns nil if libedit cannot use the terminal.
-        ///
-        /// - Parameters:
-        ///   - history: The statements that can be recalled.
-        ///   - console: The console for lists of candidates.
-        ///   - complete: Finds candidates.
         init?(
             _ history: ShellHistory, console: Console, complete: @escaping (String) -> ShellCompleter.Answer
         ) {
-            // Multibyte characters need this locale. Without it, they appear as bytes.
+            // Without this locale, multibyte characters appear as bytes.
             if setlocale(LC_CTYPE, "C.UTF-8") == nil { _ = setlocale(LC_CTYPE, "") }
             guard let prompt = strdup(""), let list = history_init() else { return nil }
             guard let editor = cedit_make("roost", isatty(STDOUT_FILENO) == 1 ? 0 : 1) else {
@@ -58,11 +48,10 @@
             el_end(editor)
             history_end(list)
             free(prompt)
-            // Nothing was written to the descriptor, so an error of `close` is ignored.
+            // Nothing was written, so an error of `close` is ignored.
             if terminal >= 0 { _ = close(terminal) }
         }
 
-        /// Sets up the editor, and returns whether this succeeded.
         private func setUp() -> Bool {
             // SAFETY: the editor does not retain this object, but `deinit` ends the editor first.
             let results = [
@@ -83,7 +72,7 @@
                 cedit_bind(editor, "^R", "em-inc-search-prev"),
             ]
             guard results.allSatisfy({ $0 >= 0 }) else { return false }
-            // Loads the user's own bindings, which can replace the bindings above. Errors are ignored.
+            // Loads the user's own bindings, which can replace these. Errors are ignored.
             _ = el_source(editor, nil)
             return true
         }
@@ -102,8 +91,7 @@
             free(self.prompt)
             self.prompt = text
             wasCancelled = false
-            // Prepares the terminal before the prompt appears, so that early keys are handled like
-            // later ones.
+            // Prepares the terminal before the prompt, because keys can be typed early.
             _ = cedit_prepare(editor)
             var count: Int32 = 0
             guard let bytes = el_gets(editor, &count), count > 0 else {
@@ -127,9 +115,7 @@
             _ = cedit_enter(list, statement)
         }
 
-        /// Reads one character.
-        ///
-        /// Returns 1, or 0 at the end, or -1 after a signal or an error.
+        /// Reads one character, and returns 1, or 0 at the end, or -1 after a signal or an error.
         private func read(into character: UnsafeMutablePointer<wchar_t>?) -> Int32 {
             guard let character else { return -1 }
             var bytes: [UInt8] = []
@@ -152,8 +138,7 @@
                     if errno == EINTR || errno == EAGAIN { continue }
                     return -1
                 }
-                // A byte that is not a continuation byte begins a new character. The bytes of an
-                // incomplete character before it are left out.
+                // A byte that is not a continuation byte begins a new character, and discards an incomplete one.
                 if byte & 0xC0 != 0x80 { bytes.removeAll() }
                 bytes.append(byte)
                 if let scalar = String(validating: bytes, as: UTF8.self)?.unicodeScalars.first {
@@ -192,7 +177,6 @@
             return UInt8(el_insertstr(editor, text) == 0 ? CC_REFRESH : CC_ERROR)
         }
 
-        /// Lists candidates in columns below the line.
         private func show(_ candidates: [String]) {
             let limit = 100
             let shown = candidates.prefix(limit).map(VisibleText.of)

@@ -1,19 +1,14 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// A snapshot whose fetches and counts find only the objects of a list.
+/// A snapshot whose fetches and counts find only the objects of a list, by default in its order.
 ///
-/// Fetches without an order use the order of the list. Reads other than fetches and counts go to
-/// the underlying snapshot.
+/// All other reads use the underlying snapshot.
 final class ListSnapshot: GraphProvidingSnapshot {
     private let base: any StoreSnapshot
     private let ids: [ObjectID]
 
-    /// Creates a snapshot.
-    ///
-    /// - Parameters:
-    ///   - ids: The list, which can contain IDs of deleted objects.
-    ///   - base: The underlying snapshot, which is closed together with this snapshot.
+    /// Creates a snapshot that closes `base`; the list can contain IDs of deleted objects.
     init(_ ids: [ObjectID], in base: any StoreSnapshot) { (self.ids, self.base) = (ids, base) }
 
     var model: ManagedObjectModel { base.model }

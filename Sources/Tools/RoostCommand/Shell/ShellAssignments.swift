@@ -4,7 +4,6 @@ internal import RoostQuery
 
 /// The assignments of `update a set plays = plays + 1, title = "x"`, for objects of one entity.
 struct ShellAssignments {
-    /// A property and its new value.
     struct Target {
         let name: String
         let expression: FetchRequest.Expression
@@ -19,14 +18,10 @@ struct ShellAssignments {
     private(set) var targets: [Target] = []
     private(set) var members: [Members] = []
 
-    /// Reads assignments.
+    /// Reads assignments, separated by commas.
     ///
-    /// - Parameters:
-    ///   - fragment: The assignments, separated by commas.
-    ///   - entity: The entity of the objects.
-    ///   - model: The model of the store.
-    ///   - reference: Returns the meaning of a value such as `a[0].artist`, or nil for any other
-    ///     value.
+    /// `reference` returns nil for a value that is not a reference.
+    ///
     /// - Throws: `ShellSyntaxError` with the position of the mistake; errors of `reference`.
     init(
         _ fragment: ShellFragment, of entity: ManagedObjectModel.Entity, in model: ManagedObjectModel,
@@ -86,7 +81,6 @@ struct ShellAssignments {
         targets.append(Target(name: name, expression: .constant(value)))
     }
 
-    /// Refuses a property that cannot be set.
     private static func check(
         _ name: String, of entity: ManagedObjectModel.Entity, in model: ManagedObjectModel, assignment: ShellFragment
     ) throws(ShellSyntaxError) {

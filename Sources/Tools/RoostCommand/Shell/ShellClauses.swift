@@ -2,7 +2,6 @@ internal import RoostCore
 
 /// The part of a statement after its objects: `where year > 1970 sort -year limit 10`.
 struct ShellClauses {
-    /// The words that begin a clause.
     enum Word: String, CaseIterable {
         case `where`, sort, limit, offset, select, set, having, distinct
         case groupBy = "group-by"
@@ -20,10 +19,6 @@ struct ShellClauses {
 
     /// Reads the clauses from a position to the statement's end.
     ///
-    /// - Parameters:
-    ///   - text: The statement.
-    ///   - start: The position.
-    ///   - words: The clauses that the statement allows.
     /// - Throws: `ShellSyntaxError` for text that is not a clause, and for a clause that is
     ///   repeated or incomplete.
     init(_ text: ShellText, from start: Int, words: [Word]) throws(ShellSyntaxError) {
@@ -48,7 +43,7 @@ struct ShellClauses {
             guard fragment.isEmpty == (start.word == .distinct) else {
                 let message =
                     start.word == .distinct
-                    ? "'distinct' takes no text" : "something is expected after '\(start.word.rawValue)'"
+                    ? "'distinct' takes no text" : "the rest of the clause is expected after '\(start.word.rawValue)'"
                 throw ShellSyntaxError(message, at: start.range.upperBound)
             }
             fragments[start.word] = fragment
@@ -57,8 +52,8 @@ struct ShellClauses {
 
     /// Returns the keywords that begin clauses, with their ranges.
     ///
-    /// A property can have the same name as a keyword. So a word next to an operator or a comma, or
-    /// directly after a keyword, is read as a property.
+    /// A property can be named like a keyword. So a word next to an operator or a comma, or
+    /// directly after a keyword, is a property.
     private static func starts(
         _ text: ShellText, from start: Int, words: [Word]
     ) -> [(word: Word, range: Range<Int>)] {
@@ -83,8 +78,7 @@ struct ShellClauses {
         return starts
     }
 
-    /// Returns the end of a `by` that follows `group` after a hyphen or blanks, or nil if no `by`
-    /// follows.
+    /// Returns the end of the `by` after `group`, or nil for another word.
     private static func endOfBy(_ text: ShellText, from start: Int) -> Int? {
         guard start < text.count, text.characters[start] == "-" || text.characters[start].isWhitespace else {
             return nil
@@ -94,7 +88,7 @@ struct ShellClauses {
         return text.string(first..<end).lowercased() == "by" ? end : nil
     }
 
-    /// Returns whether a word is neither an operand of an operator nor an element of a list.
+    /// Returns whether a word is neither an operand nor an element of a list.
     private static func isAlone(_ text: ShellText, range: Range<Int>, start: Int) -> Bool {
         let next = text.skipBlanks(from: range.upperBound)
         if next < text.count, "=<>!+*/,.".contains(text.characters[next]) { return false }
@@ -112,7 +106,6 @@ struct ShellClauses {
 }
 
 extension StringProtocol {
-    /// Returns the text without the characters at its end that meet a condition.
     fileprivate func trimmingSuffix(while condition: (Character) -> Bool) -> SubSequence {
         var end = endIndex
         while end > startIndex, condition(self[index(before: end)]) { end = index(before: end) }

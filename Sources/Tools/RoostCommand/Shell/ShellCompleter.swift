@@ -1,12 +1,11 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// The completion of the last word of a statement while the user types the statement.
+/// The completion of the last word of a typed statement.
 struct ShellCompleter {
-    /// The candidates for the last word.
     struct Answer {
         var candidates: [String] = []
-        /// The number of characters, at the beginning of each candidate, that are already typed.
+        /// The number of typed characters at the beginning of each candidate.
         var prefixCount = 0
         /// Whether to add a blank after a single candidate.
         var addsBlank = true
@@ -14,7 +13,6 @@ struct ShellCompleter {
 
     let session: ShellSession
 
-    /// Returns the candidates for the last word of a text.
     func answer(_ text: String) -> Answer {
         let statement = ShellStatementBuffer.statements(text + "\u{0}").last?.text.dropLast() ?? ""
         if statement.hasPrefix(".") { return command(String(statement)) }
@@ -28,7 +26,7 @@ struct ShellCompleter {
             return properties(of: word[..<dot], word: word[word.index(after: dot)...], before: before)
         }
         var answer = matching(word, candidates: candidates(before))
-        // The name of a variable or a relationship can begin a path, so it gets no blank after it.
+        // The name of a variable or a relationship can begin a path, so no blank follows.
         if answer.candidates.count == 1, let name = answer.candidates.first,
             session.variables[name] != nil
                 || entity(before)?.relationship(name) != nil
@@ -48,7 +46,7 @@ struct ShellCompleter {
         ShellText.isNamePart(character) || ".[]".contains(character)
     }
 
-    /// Returns the words of a statement before a position, with each path as one word.
+    /// Returns the words before a position, with each path as one word.
     private func words(_ text: ShellText, before end: Int) -> [String] {
         text.string(0..<end).split { !isPartOfPath($0) && $0 != "-" && $0 != "/" }.map(String.init)
     }
@@ -60,7 +58,6 @@ struct ShellCompleter {
 
     private var sources: [String] { session.names }
 
-    /// Returns the candidates that can follow the words of a statement.
     private func candidates(_ before: [String]) -> [String] {
         guard let first = before.first else { return ShellStatement.words + sources }
         let word = first.lowercased()
@@ -105,8 +102,7 @@ struct ShellCompleter {
 
     /// Returns the properties that can follow a path.
     ///
-    /// The path begins with the name of a variable or an entity, or with a relationship of the
-    /// statement's entity.
+    /// The path begins with a source, or with a relationship of the statement's entity.
     private func properties(of path: Substring, word: Substring, before: [String]) -> Answer {
         var entity: ManagedObjectModel.Entity?
         if let source = ShellSource(whole: String(path)), session.names.contains(source.name) {
@@ -123,7 +119,6 @@ struct ShellCompleter {
         return matching(word, candidates: names, addsBlank: false)
     }
 
-    /// Returns the candidates for a command that begins with a period.
     private func command(_ text: String) -> Answer {
         let words = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard words.count > 1 else { return matching(text, candidates: ShellCommand.all.map(\.name)) }

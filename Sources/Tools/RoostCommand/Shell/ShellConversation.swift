@@ -1,10 +1,10 @@
 internal import RoostCore
 
-/// A conversation with a user, which reads typed statements and runs them.
+/// A conversation that reads typed statements and runs them.
 struct ShellConversation {
     private let session: ShellSession
     private let input: any ShellInput
-    /// Receives the lines of a statement that are already typed, for completion.
+    /// Receives the typed lines of an open statement, for completion.
     private let note: (String) -> Void
 
     init(_ session: ShellSession, input: any ShellInput, note: @escaping (String) -> Void) {
@@ -51,15 +51,13 @@ struct ShellConversation {
         }
     }
 
-    /// The prompt, which shows whether there are uncommitted changes.
+    /// The prompt, with the number of changed objects.
     private var prompt: String {
         let count = session.changeCount
         return count == 0 ? "roost> " : "roost (\(count) changed)> "
     }
 
-    /// Returns whether the shell may end.
-    ///
-    /// If changes are uncommitted, asks the user.
+    /// Returns whether the shell may end; asks the user about uncommitted changes.
     private func mayEnd() throws -> Bool {
         guard session.changeCount > 0 else { return true }
         let objects = session.changeCount == 1 ? "1 changed object is" : "\(session.changeCount) changed objects are"
@@ -71,7 +69,7 @@ struct ShellConversation {
         }
     }
 
-    /// Runs the statements of a text, and prints the error of the first statement that fails.
+    /// Runs the statements of a text, and prints the first error.
     private func run(_ text: String) throws {
         var failure: (any Error)?
         Interruption.shared.runningStatement {
@@ -88,7 +86,6 @@ struct ShellConversation {
         try tell(failure, of: text, wasInterrupted: wasInterrupted)
     }
 
-    /// Prints the error of a statement, and shows the position of a syntax error.
     private func tell(_ failure: any Error, of text: String, wasInterrupted: Bool) throws {
         let console = session.console
         switch failure {
@@ -108,7 +105,7 @@ struct ShellConversation {
         }
     }
 
-    /// Returns the line of `text` that contains a column, and a mark below the column.
+    /// Returns the line that contains a column, and a mark below the column.
     static func mark(_ column: Int, of text: String) -> String {
         var rest = column
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {

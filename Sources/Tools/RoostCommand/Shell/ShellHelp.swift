@@ -1,7 +1,6 @@
-/// A command for the shell itself; the command's name begins with a period.
+/// A command for the shell itself, such as `.help`.
 struct ShellCommand {
     let name: String
-    /// The arguments after the name.
     let usage: String
     let summary: String
 
@@ -12,13 +11,12 @@ struct ShellCommand {
             name: ".mode", usage: "[table|json|jsonl|csv]", summary: "Choose how objects are printed (default: table)."),
         ShellCommand(name: ".read", usage: "FILE", summary: "Run the statements of a file; the first error ends them."),
         ShellCommand(name: ".help", usage: "[TOPIC]", summary: "Show this list, or the help of a topic."),
-        ShellCommand(name: ".quit", usage: "", summary: "End; asks first if something is not committed."),
+        ShellCommand(name: ".quit", usage: "", summary: "End the shell. Asks first if changes are not committed."),
     ]
 }
 
-/// The help of the shell.
 enum ShellHelp {
-    /// A topic of the help: a kind of statement, or another subject.
+    /// A kind of statement, or another subject of the help.
     struct Topic {
         let name: String
         let usage: String
@@ -65,7 +63,7 @@ enum ShellHelp {
         Topic(
             name: "explain", usage: "explain [fetch] OBJECTS [where PREDICATE]",
             summary: "Show how the store finds objects.",
-            text: "As 'roost fetch --explain' does.\n\n  explain fetch Track where name BEGINSWITH 'A'"),
+            text: "Prints the plan of 'roost fetch --explain'.\n\n  explain fetch Track where name BEGINSWITH 'A'"),
         Topic(
             name: "insert", usage: "insert ENTITY [NAME = VALUE, ...]", summary: "Insert an object.",
             text: """
@@ -105,12 +103,11 @@ enum ShellHelp {
             text: """
                 A statement ends with the line, unless a bracket or a quote is open. A semicolon separates statements of one
                 line. A line that begins with -- or # is a comment. Tab completes words, the arrow keys and Ctrl-R find
-                earlier statements; one that begins with a blank is not remembered. Ctrl-C gives up what is typed, or stops a
-                statement that runs. Ctrl-D ends.
+                earlier statements. A statement that begins with a blank is not remembered. Ctrl-C gives up what is typed,
+                or stops a statement that runs. Ctrl-D ends the shell.
                 """),
     ]
 
-    /// The list of topics and commands.
     static var overview: String {
         var table = TextTable([("", .leading), ("", .leading)])
         for topic in topics { table.append([topic.name, topic.summary]) }

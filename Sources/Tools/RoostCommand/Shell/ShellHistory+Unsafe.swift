@@ -3,43 +3,33 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSystem
 
-/// The statements that a user typed in this session and in earlier sessions.
-///
-/// They are saved in a file that only this user can read.
+/// The statements that a user typed, saved in a file that only this user can read.
 ///
 /// Each statement is a line. A line feed in a statement is written as `\n`, a carriage return as
-/// `\r`, and a backslash as `\\`. Shells that run at the same time append to the same file, with
-/// one write for each statement.
+/// `\r`, and a backslash as `\\`. Concurrent shells append to the same file, with one write for
+/// each statement.
 final class ShellHistory {
     /// The maximum number of statements that are read from the file.
     static let entryLimit = 5000
-    /// The maximum number of bytes in a statement of the history.
     private static let entryByteLimit = 16 * 1024
 
     private(set) var entries: [String] = []
     /// The path of the file, or nil to save nothing.
     private let path: String?
-    /// A message about the error that prevents saving, or nil.
+    /// The error that prevents saving, as a message.
     private(set) var problem: String?
 
     /// Returns the path of the user's history file.
     ///
-    /// The file is below `XDG_STATE_HOME`. Without an absolute path in that variable, it is below
-    /// `~/.local/state`.
-    ///
-    /// - Parameter environment: The variables of the process.
-    /// - Returns: The path, or nil without a home directory.
+    /// The file is below `XDG_STATE_HOME` or, without an absolute path there, below
+    /// `~/.local/state`. Returns nil without a home directory.
     static func path(_ environment: [String: String]) -> String? {
         if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return "\(state)/roost/shell-history" }
         guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
         return "\(home)/.local/state/roost/shell-history"
     }
 
-    /// Reads a history.
-    ///
-    /// - Parameters:
-    ///   - path: The path of the file, or nil to save nothing. The file need not exist.
-    ///   - byteLimit: The maximum number of bytes to read. Only the end of a longer file is read.
+    /// Reads the last `byteLimit` bytes of the file at `path`, which need not exist.
     init(_ path: String?, byteLimit: Int = 64 << 20) {
         self.path = path
         guard let path else { return }
@@ -48,15 +38,14 @@ final class ShellHistory {
             let text = try Self.read(path, byteLimit: byteLimit)
             let lines = text.split(separator: "\n")
             entries = lines.suffix(Self.entryLimit).map { Self.unescaped($0) }
-            // The file is rewritten only when it has more than twice as many lines as the limit.
             if lines.count > 2 * Self.entryLimit { try Self.replace(path, by: lines.suffix(Self.entryLimit)) }
         } catch { problem = "the history '\(path)' is not kept: \(error)" }
     }
 
     /// Adds a statement, and returns whether it was added.
     ///
-    /// A statement is not added if it is empty or too long, contains a NUL, begins with a blank, or
-    /// equals the last statement.
+    /// Refuses a statement that is empty or too long, contains a NUL, begins with a blank, or
+    /// equals the last one.
     func append(_ statement: String) -> Bool {
         guard !statement.isEmpty, statement.first?.isWhitespace == false, statement != entries.last,
             statement.utf8.count <= Self.entryByteLimit, !statement.utf8.contains(0)
@@ -93,9 +82,7 @@ final class ShellHistory {
 
     // MARK: Files
 
-    /// Creates a directory and its parents, unless they exist.
-    ///
-    /// Only the user can access the created directories.
+    /// Creates missing directories, which only the user can access.
     private static func makeDirectory(_ path: String) throws(SystemError) {
         if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
         guard errno == ENOENT else { throw SystemError(code: errno) }
@@ -105,7 +92,6 @@ final class ShellHistory {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw SystemError(code: errno) }
     }
 
-    /// Opens a regular file, runs `body` with its descriptor, and closes it.
     private static func withFile<Result>(
         _ path: String, flags: Int32, _ body: (Int32) throws(SystemError) -> Result
     ) throws(SystemError) -> Result {
@@ -131,8 +117,7 @@ final class ShellHistory {
         return result
     }
 
-    /// Returns the complete lines in the last bytes of a file, or an empty text if the file does
-    /// not exist.
+    /// Returns the complete lines in the last bytes of a file, or an empty text without a file.
     private static func read(_ path: String, byteLimit: Int) throws(SystemError) -> String {
         var bytes: [UInt8] = []
         var start: off_t = 0
@@ -185,7 +170,7 @@ final class ShellHistory {
         }
     }
 
-    /// Replaces the file atomically, so that no program sees a partial file.
+    /// Replaces the file atomically.
     private static func replace(_ path: String, by lines: ArraySlice<Substring>) throws(SystemError) {
         let temporary = "\(path).\(getpid())"
         // An earlier process with the same process ID may have left this file. If the file cannot

@@ -5,22 +5,19 @@ internal import RoostSystem
 protocol ShellInput: AnyObject {
     /// Reads the next line.
     ///
-    /// - Parameter prompt: The prompt to show on a terminal.
-    /// - Returns: The line without its line ending; ``ShellInputLine/interrupted`` after Ctrl-C; or
+    /// - Returns: The line without its line ending; ``ShellInputLine/interrupted`` after Ctrl-C, or
     ///   ``ShellInputLine/end``.
     /// - Throws: Errors of reading; `cancelled` after a signal that ends the command.
     func next(_ prompt: String) throws(StoreError) -> ShellInputLine
 
-    /// Remembers a statement, so that it can be recalled.
+    /// Remembers a statement for recall.
     func remember(_ statement: String)
 }
 
-/// The result of reading a line.
 enum ShellInputLine {
     case line(String)
     /// Ctrl-C, which discards the typed text.
     case interrupted
-    /// The end of the input.
     case end
 }
 
@@ -31,7 +28,7 @@ extension ShellInput {
 /// The lines of standard input or of a file.
 final class StreamInput: ShellInput {
     private let read: (_ bytes: inout [UInt8]) throws(StoreError) -> Bool
-    /// The function that shows a prompt, or nil without a terminal.
+    /// Shows a prompt; nil without a terminal.
     private let show: ((String) -> Void)?
     private let name: String
     private var bytes: [UInt8] = []
@@ -40,12 +37,7 @@ final class StreamInput: ShellInput {
     private var searched = 0
     private var isAtEnd = false
 
-    /// Creates an input.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the input for messages.
-    ///   - show: A function that shows a prompt, or nil without a terminal.
-    ///   - read: A function that appends bytes to an array, and returns false at the end.
+    /// Creates an input; `read` appends bytes to an array, and returns false at the end.
     init(
         _ name: String, show: ((String) -> Void)? = nil,
         read: @escaping (_ bytes: inout [UInt8]) throws(StoreError) -> Bool
@@ -88,7 +80,7 @@ final class StreamInput: ShellInput {
         var line = bytes[start..<end]
         if line.last == UInt8(ascii: "\r") { line.removeLast() }
         guard let text = String(validating: line, as: UTF8.self) else {
-            throw StoreError(.invalidRequest, "A line of \(name) is not UTF-8; write it in that encoding.")
+            throw StoreError(.invalidRequest, "A line of \(name) is not UTF-8; write the line in UTF-8.")
         }
         return .line(text)
     }

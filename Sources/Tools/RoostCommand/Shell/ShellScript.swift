@@ -13,8 +13,8 @@ struct ShellScript {
 
     /// Runs all statements.
     ///
-    /// - Throws: ``ShellFailure`` with the line of the first statement that fails or that a signal
-    ///   cancels; `cancelled` if the input reports Ctrl-C.
+    /// - Throws: ``ShellFailure`` with the line of the first statement that fails or is cancelled;
+    ///   `cancelled` if the input reports Ctrl-C.
     func run() throws {
         var buffer = ShellStatementBuffer()
         while !session.isEnded {
@@ -44,18 +44,17 @@ struct ShellScript {
             do { try session.run(statement.text) } catch let error as ShellSyntaxError {
                 throw ShellSyntaxError(error.message, at: error.column.map { $0 + statement.column })
             }
-            // A signal may have been received during a commit.
+            // A signal can arrive during a commit.
             if Interruption.shared.wasInterrupted { throw StoreError(.cancelled, "Interrupted.") }
         }
     }
 }
 
-/// The failure of a statement in a script.
 struct ShellFailure: Error {
     /// The error with its position: `line 3, column 7: …`.
     let message: String
     let code: ExitCode
-    /// The error if writing to standard output failed, or nil for any other error.
+    /// The error of writing to standard output, if that failed.
     let output: OutputError?
 
     init(_ error: any Error, in file: String?, line: Int) {

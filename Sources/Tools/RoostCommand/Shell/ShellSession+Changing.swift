@@ -3,11 +3,10 @@ internal import RoostCore
 internal import RoostGraph
 internal import RoostQuery
 
-// Statements that change objects. Each statement is one step that can be undone. A statement that
-// fails changes nothing. If only the output of a statement fails, its changes stay.
+// Statements that change objects, each as one step that can be undone. A failed statement changes nothing. If only its
+// output fails, its changes stay.
 
 extension ShellSession {
-    /// The new values of one object's properties.
     private struct Change {
         let id: ObjectID
         var values: [(name: String, value: Value)] = []
@@ -16,9 +15,7 @@ extension ShellSession {
     /// The number of objects that are read together.
     private static let changePartCount = 1024
 
-    /// Runs `body` as one step that can be undone.
-    ///
-    /// If `body` throws, its changes are undone.
+    /// Runs `body` as one step; if `body` throws, its changes are undone.
     private func step(_ text: String, _ body: () throws -> Void) throws {
         guard !store.isReadOnly else {
             throw UsageError("the store was opened read-only, so nothing can be changed")
@@ -37,7 +34,7 @@ extension ShellSession {
         } catch { throw failure ?? error }
     }
 
-    /// Returns the name of an undo step: its statement, shortened to fit into a line.
+    /// Returns the name of an undo step: its statement in one short line.
     private static func name(ofStep text: String) -> String {
         let line = VisibleText.of(text)
         return line.count > 60 ? line.prefix(59) + "…" : line
@@ -69,7 +66,6 @@ extension ShellSession {
         return id
     }
 
-    /// Returns the entity that a statement names.
     private func entity(_ fragment: ShellFragment) throws -> ManagedObjectModel.Entity {
         do { return try StoreFetch.entity(fragment.text, model: model) } catch let error as UsageError {
             throw ShellSyntaxError(error.message, at: fragment.column)
@@ -86,7 +82,7 @@ extension ShellSession {
             try refuseAttribute(objects, request: request)
             let read = try assignments(set, of: objects.entity, variablesFirst: false)
             let snapshot = try context.snapshotWithChanges()
-            // Expressions see each object as it was before the statement.
+            // Expressions see the values before the statement.
             let changes = try changes(of: ids, assignments: read, entity: objects.entity, snapshot: snapshot)
             count = changes.count
             for start in stride(from: 0, to: changes.count, by: Self.changePartCount) {
@@ -102,18 +98,11 @@ extension ShellSession {
 
     private func refuseAttribute(_ objects: Objects, request: ShellStatement.Request) throws {
         guard let attribute = objects.attribute else { return }
-        throw ShellSyntaxError("'\(attribute)' is a value; name objects", at: request.source.column)
+        throw ShellSyntaxError(
+            "'\(attribute)' is a value; leave out '.\(attribute)' to name objects", at: request.source.column)
     }
 
-    /// Reads assignments of a statement.
-    ///
-    /// - Parameters:
-    ///   - fragment: The assignments.
-    ///   - entity: The entity of the objects.
-    ///   - variablesFirst: Whether a name that is both a property and a variable refers to the
-    ///     variable.
-    /// - Returns: The assignments.
-    /// - Throws: `ShellSyntaxError` with the position of the mistake; errors of reading.
+    /// Reads assignments; `variablesFirst` prefers a variable to a property of the same name.
     private func assignments(
         _ fragment: ShellFragment, of entity: ManagedObjectModel.Entity, variablesFirst: Bool
     ) throws -> ShellAssignments {
@@ -173,7 +162,6 @@ extension ShellSession {
         return changes
     }
 
-    /// Returns the values that assignments give to the properties of an object.
     private func change(
         of record: RecordReader, evaluators: [(name: String, evaluator: ExpressionEvaluator)]
     ) throws -> Change {
@@ -213,7 +201,6 @@ extension ShellSession {
         }
     }
 
-    /// Returns the existing object with an ID.
     private func existing(_ id: ObjectID) throws -> ManagedObject {
         do throws(StoreError) { return try context.existingObject(with: id) } catch {
             throw error.code == .objectNotFound ? StoreError.objectMissing(id) : error

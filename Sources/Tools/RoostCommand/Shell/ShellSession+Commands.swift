@@ -5,7 +5,6 @@ internal import RoostGraph
 // Commands that begin with a period.
 
 extension ShellSession {
-    /// The maximum nesting of files that read other files.
     private static let readingDepth = 16
 
     func runCommand(_ text: String) throws {
@@ -38,7 +37,8 @@ extension ShellSession {
         guard let format = RecordFormat(rawValue: argument) else {
             let names = RecordFormat.allCases.map(\.rawValue)
             let hint = nearestName(to: argument, among: names).map { "; did you mean '\($0)'?" } ?? ""
-            throw ShellSyntaxError("the mode is one of \(names.joined(separator: ", "))\(hint)", at: place)
+            throw ShellSyntaxError(
+                "unknown mode '\(argument)'; the modes are \(names.joined(separator: ", "))\(hint)", at: place)
         }
         self.format = format
     }
@@ -53,7 +53,7 @@ extension ShellSession {
             return try console.print("\(command.name) \(command.usage)\n    \(command.summary)")
         }
         let hint = nearestName(to: name, among: topics.map(\.name)).map { "; did you mean '\($0)'?" } ?? ""
-        throw ShellSyntaxError("no help has the name '\(argument)'\(hint)", at: place)
+        throw ShellSyntaxError("unknown help topic '\(argument)'\(hint)", at: place)
     }
 
     // MARK: The model

@@ -6,14 +6,10 @@ internal import RoostText
 // Statements about uncommitted changes.
 
 extension ShellSession {
-    /// The maximum number of objects that `changes` lists.
     private static let listedChangeCount = 50
-    /// The maximum number of conflicts and failures that are listed.
     private static let listedFailureCount = 100
 
-    /// Commits all changes, or none.
-    ///
-    /// - Throws: Errors of the commit. The changes then stay pending.
+    /// Commits all changes; after an error, all stay pending.
     func commit() throws {
         guard context.hasChanges else { return try tell("nothing to commit") }
         let counts = Self.counts(written)
@@ -31,7 +27,7 @@ extension ShellSession {
         try tell("committed: \(counts)")
     }
 
-    /// Discards all changes, and removes all objects from the context.
+    /// Discards all changes and all objects of the context.
     func rollback() throws {
         let counts = context.hasChanges ? Self.counts(written) : nil
         context.rollback()
@@ -57,7 +53,6 @@ extension ShellSession {
         return some.isEmpty ? "no difference" : some.joined(separator: ", ")
     }
 
-    /// Returns the individual reasons of an error.
     private func reasons(_ error: StoreError) -> [String] {
         guard error.code == .conflict else { return BatchRun.reasons(error) }
         return error.conflicts.map { conflict in
@@ -74,7 +69,6 @@ extension ShellSession {
 
     // MARK: The list of changes
 
-    /// Prints the changes that the next commit writes.
     func printChanges() throws {
         let objects = written
         guard !objects.isEmpty else { return try console.print("nothing is changed") }
@@ -93,9 +87,9 @@ extension ShellSession {
         try console.print((rest > 0 ? "and \(Self.objects(rest)) more\n" : "") + Self.counts(objects))
     }
 
-    /// Returns the name of each changed property of an object, with a text such as `1 → 2`.
+    /// Returns each changed property of an object with a text such as `1 → 2`.
     ///
-    /// If the object's values are unchanged, its relationships changed, and the only line says so.
+    /// If only relationships changed, one line says so.
     private func lines(of object: ManagedObject) throws -> [(String, String)] {
         guard !object.isDeleted else { return [] }
         let values = object.changedValues()
@@ -109,7 +103,6 @@ extension ShellSession {
         return lines
     }
 
-    /// Returns a value in one line, as a table shows it.
     private func text(_ value: Value, type: AttributeType?) -> String {
         let writer = ValueRowWriter(
             columns: [""], types: [type], namesEntity: [true], model: model, format: OutputFormat(.table, dates: .iso))

@@ -1,16 +1,14 @@
 internal import RoostCore
 
 extension ShellSession {
-    /// Runs `body`, which reads clauses, and gives its usage errors a position in the statement.
-    ///
-    /// - Throws: `ShellSyntaxError` instead of `UsageError`; other errors unchanged.
+    /// Runs `body`, and throws its `UsageError` as `ShellSyntaxError` with a position.
     func placing<Result>(_ clauses: ShellClauses, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as UsageError {
             throw Self.placed(error.message, clauses: clauses)
         }
     }
 
-    /// Returns an error with a message about a clause, and with the position of the mistake.
+    /// Returns an error with the position of its clause or of a name that the message quotes.
     private static func placed(_ message: String, clauses: ShellClauses) -> ShellSyntaxError {
         guard let match = message.firstMatch(of: /'--([a-z-]+)'/),
             let word = ShellClauses.Word(rawValue: String(match.output.1)), let clause = clauses[word]
@@ -22,7 +20,7 @@ extension ShellSession {
         return located(message, clause: clause)
     }
 
-    /// Returns the position at which a clause contains a name that the message quotes, or nil.
+    /// Returns the position of a name that the message quotes, or nil.
     private static func place(ofNameIn message: String, clauses: ShellClauses) -> Int? {
         for match in message.matches(of: #/'([^']+)'/#) {
             for clause in clauses.fragments.values.sorted(by: { $0.column < $1.column }) {
@@ -33,15 +31,10 @@ extension ShellSession {
         return nil
     }
 
-    /// Returns an error with a message, and with the position of the mistake if it is known.
+    /// Returns an error, with the position of the mistake if known.
     ///
     /// The position comes from a column that the message names. If the message names an option
     /// instead, the position is the beginning of the clause.
-    ///
-    /// - Parameters:
-    ///   - message: The message, which may name options of commands.
-    ///   - clause: The clause with the mistake, or nil if unknown.
-    /// - Returns: The error.
     static func located(_ message: String, clause: ShellFragment?) -> ShellSyntaxError {
         let place =
             #/^(?:The [a-z]+ cannot be read at column (\d+)|At column (\d+) of (?:the [a-z]+|'--[a-z-]+')|'--[a-z-]+' cannot be read at column (\d+)): /#
@@ -57,7 +50,7 @@ extension ShellSession {
             inWords(String(message[match.range.upperBound...])), at: clause.map { $0.column + column - 1 })
     }
 
-    /// Returns a message in the words of the shell, which has clauses instead of options.
+    /// Returns a message with clauses instead of options.
     static func inWords(_ message: String) -> String {
         message
             .replacing(/option '--([a-z-]+)'/) { "'\($0.output.1)'" }

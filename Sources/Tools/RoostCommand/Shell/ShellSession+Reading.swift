@@ -14,7 +14,6 @@ extension ShellSession {
         let snapshot: any StoreSnapshot
     }
 
-    /// The format in which results are printed.
     var outputFormat: OutputFormat { OutputFormat(format, dates: format == .csv ? .iso : .seconds) }
 
     /// Reads the clauses of a request, and finds its objects.
@@ -58,7 +57,7 @@ extension ShellSession {
         return try ParsedArguments(words + ["--", "shell", objects.entity.name.text], for: .fetch)
     }
 
-    /// Replaces variables such as `$a` and `$a[0].artist` in a predicate with placeholders.
+    /// Replaces variables such as `$a[0].artist` in a predicate with placeholders.
     ///
     /// The text keeps its length, so that the columns in errors are correct.
     private func bind(
@@ -93,7 +92,7 @@ extension ShellSession {
         return (String(characters), values)
     }
 
-    /// Returns the names of the variables that SUBQUERY binds.
+    /// Returns the variables that SUBQUERY binds.
     private static func variablesOfSubqueries(_ text: String) -> Set<String> {
         guard text.lowercased().contains("subquery") else { return [] }
         return Set(text.matches(of: /,\s*\$(\w+)\s*,/).map { String($0.output.1) })
@@ -151,20 +150,19 @@ extension ShellSession {
         }
     }
 
-    /// Assigns the objects of a request to a variable.
     func assign(_ variable: String, request: ShellStatement.Request) throws {
         try requireFree(variable)
         let (objects, ids) = try ids(request)
         if let attribute = objects.attribute {
             throw ShellSyntaxError(
-                "a variable holds objects, and '\(attribute)' is a value; leave out the last name",
+                "a variable holds objects, and '\(attribute)' is a value; leave out '.\(attribute)'",
                 at: request.source.column)
         }
         variables[variable] = Variable(entity: objects.entity, ids: ids)
         try tell("\(variable) = \(Self.objects(ids.count)) of \(objects.entity.name)")
     }
 
-    /// Returns the IDs of a request's objects, in the order that the request specifies.
+    /// Returns the IDs of a request's objects, in the request's order.
     func ids(_ request: ShellStatement.Request) throws -> (objects: Objects, ids: [ObjectID]) {
         let selection = try select(request)
         return try placing(request.clauses) {
@@ -175,10 +173,9 @@ extension ShellSession {
         }
     }
 
-    /// Returns the value of a source with one object: the object's attribute, or the object itself.
+    /// Returns the attribute of a source's only object, or the object itself.
     ///
-    /// - Returns: The value, which is null if the source has no object. Returns nil for several
-    ///   objects and for all objects of an entity.
+    /// - Returns: Null for a source without objects; nil for several objects or a whole entity.
     func value(of objects: Objects, snapshot: any StoreSnapshot) throws -> Value? {
         guard let ids = objects.ids, ids.count < 2 else { return nil }
         guard let id = ids.first else { return .null }
@@ -197,7 +194,6 @@ extension ShellSession {
 }
 
 extension StoreError {
-    /// Returns the error for an object that does not exist.
     static func objectMissing(_ id: ObjectID) -> StoreError {
         StoreError(.objectNotFound, "\(id) does not exist.").with { $0.missingObjects = [id] }
     }

@@ -2,7 +2,6 @@ internal import RoostCore
 internal import RoostQuery
 
 extension ShellSession {
-    /// The objects of a source.
     struct Objects {
         /// The entity of the objects, or one of its superentities.
         var entity: ManagedObjectModel.Entity
@@ -12,16 +11,9 @@ extension ShellSession {
         var attribute: String?
     }
 
-    /// The number of objects whose links are read together.
     private static let partCount = 4096
 
-    /// Finds the objects of a source.
-    ///
-    /// - Parameters:
-    ///   - source: The source.
-    ///   - snapshot: The snapshot to search.
-    /// - Returns: The objects.
-    /// - Throws: `ShellSyntaxError` with the position of the wrong step; errors of reading.
+    /// Finds the objects of a source, or throws `ShellSyntaxError` with the wrong step's position.
     func resolve(_ source: ShellSource, snapshot: any StoreSnapshot) throws -> Objects {
         var objects = try start(source)
         for (number, (step, column)) in source.steps.enumerated() {
@@ -29,7 +21,7 @@ extension ShellSession {
             case .position(let position):
                 let ids = try objects.ids ?? allIDs(of: objects.entity, snapshot: snapshot)
                 guard position < ids.count else {
-                    let range = ids.isEmpty ? "the source has no object" : "positions are 0 to \(ids.count - 1)"
+                    let range = ids.isEmpty ? "the list is empty" : "positions are 0 to \(ids.count - 1)"
                     throw ShellSyntaxError("no object has the position \(position); \(range)", at: column)
                 }
                 objects.ids = [ids[position]]
@@ -65,7 +57,6 @@ extension ShellSession {
         return Objects(entity: entity, ids: source.key.map { [ObjectID(entity.name, key: $0)] })
     }
 
-    /// Returns the attribute at the end of a source.
     private func attribute(
         _ steps: [ShellSource.Step], of entity: ManagedObjectModel.Entity, column: Int
     ) throws -> String {
@@ -90,9 +81,7 @@ extension ShellSession {
         try snapshot.objectIDs(FetchRequest(entity.name))
     }
 
-    /// Returns the objects to which a relationship of the given objects refers, each once.
-    ///
-    /// The result has the order of the given objects.
+    /// Returns the related objects once each, in the order of the given objects.
     private func follow(
         _ relationship: ManagedObjectModel.Relationship, from ids: [ObjectID], snapshot: any StoreSnapshot
     ) throws(StoreError) -> [ObjectID] {

@@ -5,14 +5,12 @@ internal import RoostStores
 
 /// The state of a shell: its open store, uncommitted changes, variables and output format.
 final class ShellSession {
-    /// The objects that a variable holds.
     struct Variable {
         /// The entity of the objects, or one of its superentities.
         let entity: ManagedObjectModel.Entity
         var ids: [ObjectID]
     }
 
-    /// The maximum number of steps that can be undone.
     static let undoLimit = 100
 
     let store: any PersistentStore
@@ -24,24 +22,16 @@ final class ShellSession {
     let isInteractive: Bool
     var format: RecordFormat = .table
     var variables: [String: Variable] = [:]
-    /// The new objects whose keys are still temporary, by their temporary IDs.
+    /// The new objects by their temporary IDs, until a commit.
     private var newObjects: [ObjectID: ManagedObject] = [:]
-    /// The files that `.read` currently reads, the innermost file last.
+    /// The files that `.read` is reading, the innermost last.
     var filesBeingRead: [String] = []
-    /// Whether a statement is changing objects.
-    ///
-    /// The statement's reads must then use the state of the context.
+    /// Whether a statement is changing objects, so that its reads must use the context.
     var isChanging = false
     /// Whether `.quit` was given.
     var isEnded = false
 
-    /// Creates a session.
-    ///
-    /// - Parameters:
-    ///   - store: The open store, which must stay open.
-    ///   - console: The destination of results.
-    ///   - isInteractive: Whether a user types the statements.
-    /// - Throws: Errors of creating a context.
+    /// Creates a session of a store, which must stay open.
     init(_ store: any PersistentStore, console: Console, isInteractive: Bool) throws(StoreError) {
         (self.store, self.console, self.isInteractive) = (store, console, isInteractive)
         container = try PersistentContainer(try Store(store, registry: .standard))
@@ -51,22 +41,19 @@ final class ShellSession {
 
     var model: ManagedObjectModel { store.model }
 
-    /// The number of objects that are changed and not committed.
     var changeCount: Int { context.writtenObjectCount }
 
-    /// The names of entities and variables.
     var names: [String] { model.entities.map(\.name.text) + variables.keys.sorted() }
 
     var undo: UndoStack? { context.undo }
 
     /// Runs a statement.
     ///
-    /// - Parameter text: The statement.
     /// - Throws: `ShellSyntaxError`, `UsageError`, `StoreError` or `OutputError`; ``ShellFailure``
     ///   for a statement in a file.
     func run(_ text: String) throws {
         if text.hasPrefix(".") { return try runCommand(text) }
-        // Other programs may have changed objects that an earlier statement read.
+        // Other programs can change objects between statements.
         context.forgetUnchangedObjects()
         defer { context.processPendingChanges() }
         switch try ShellStatement(text, names: names) {
@@ -101,7 +88,7 @@ final class ShellSession {
 
     // MARK: Variables
 
-    /// Refuses a name for a variable if an entity or a statement has the name already.
+    /// Refuses a variable's name that an entity or a statement has.
     func requireFree(_ name: String) throws {
         guard model.entities.allSatisfy({ $0.name.text != name }), !ShellStatement.words.contains(name.lowercased())
         else { throw UsageError("'\(name)' has a meaning already; choose another name for the variable") }
@@ -112,7 +99,7 @@ final class ShellSession {
         if object.objectID.key < 0 { newObjects[object.objectID] = object }
     }
 
-    /// Replaces temporary keys in variables by the keys that objects got in a commit.
+    /// Replaces temporary keys in variables after a commit.
     func replaceKeys() {
         guard !newObjects.isEmpty else { return }
         let final = newObjects.mapValues(\.objectID)
@@ -123,7 +110,7 @@ final class ShellSession {
         }
     }
 
-    /// Forgets new objects that a rollback removed from the context.
+    /// Forgets the new objects after a rollback.
     func forgetNewObjects() { newObjects.removeAll() }
 
     /// Prints the effect of a statement, unless the output format is for programs.
@@ -131,6 +118,6 @@ final class ShellSession {
         if format == .table { try console.print(text) }
     }
 
-    /// Returns a count of objects in words: `1 object`, `3 objects`.
+    /// Returns a text such as `1 object`.
     static func objects(_ count: Int) -> String { count == 1 ? "1 object" : "\(count) objects" }
 }

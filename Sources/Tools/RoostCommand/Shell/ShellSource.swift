@@ -1,16 +1,12 @@
 /// A reference to objects, as written in a statement: `Album`, `Album/5`, `a`, `a[0].artist.name`.
 struct ShellSource {
-    /// A step from objects to one of them, to related objects, or to a value.
+    /// A step to one of the objects, to related objects, or to a value.
     enum Step {
-        /// The object at a position.
         case position(Int)
-        /// The name of a relationship, an attribute, or an element of a composite attribute.
-        ///
-        /// Only the last steps can name an attribute or an element.
+        /// The name of a relationship or, in the last steps, of an attribute or an element.
         case name(String)
     }
 
-    /// The name of an entity or a variable.
     let name: String
     /// The key after the name of an entity, or nil.
     let key: Int64?
@@ -21,12 +17,7 @@ struct ShellSource {
     /// The position after the source.
     let end: Int
 
-    /// Reads the source that begins at a position of a statement.
-    ///
-    /// - Parameters:
-    ///   - text: The statement.
-    ///   - start: The position.
-    /// - Throws: `ShellSyntaxError` that says what is expected.
+    /// Reads the source at a position of a statement.
     init(_ text: ShellText, from start: Int) throws(ShellSyntaxError) {
         let end = text.endOfName(from: start)
         guard end > start else { throw ShellSyntaxError("the name of an entity or a variable is expected", at: start) }
@@ -43,9 +34,7 @@ struct ShellSource {
         self.end = place
     }
 
-    /// Reads a text that contains only a source.
-    ///
-    /// Returns nil for any other text.
+    /// Reads a text that is only a source, or returns nil.
     init?(whole text: String) {
         let scanned = ShellText(text)
         guard let source = try? ShellSource(scanned, from: 0), source.end == scanned.count else { return nil }

@@ -1,8 +1,6 @@
 internal import RoostCore
 
-/// A statement of the shell.
 enum ShellStatement {
-    /// The objects that a statement concerns, and the statement's clauses.
     struct Request {
         let source: ShellSource
         let clauses: ShellClauses
@@ -18,18 +16,11 @@ enum ShellStatement {
     case delete(Request)
     case undo, redo, changes, commit, rollback
 
-    /// The keywords with which statements begin.
     static let words = [
         "fetch", "count", "explain", "let", "insert", "update", "delete", "undo", "redo", "changes", "commit",
         "rollback",
     ]
 
-    /// Reads a statement.
-    ///
-    /// - Parameters:
-    ///   - text: The statement.
-    ///   - names: The names of the entities and variables.
-    /// - Throws: `ShellSyntaxError`.
     init(_ text: String, names: [String]) throws(ShellSyntaxError) {
         let scanned = ShellText(text)
         let start = scanned.skipBlanks(from: 0)
@@ -64,7 +55,7 @@ enum ShellStatement {
         case "update":
             let request = try request(text, from: start, words: ShellClauses.ofUpdate)
             guard request.clauses[.set] != nil else {
-                throw ShellSyntaxError("'set' is missing: update a set plays = plays + 1", at: text.count)
+                throw ShellSyntaxError("'set' is missing, as in update Track set plays = plays + 1", at: text.count)
             }
             return .update(request)
         case "delete": return .delete(try request(text, from: start, words: ShellClauses.ofObjects))
@@ -94,7 +85,7 @@ enum ShellStatement {
         let end = text.endOfName(from: start)
         let equals = text.skipBlanks(from: end)
         guard end > start, equals < text.count, text.characters[equals] == "=" else {
-            throw ShellSyntaxError("a name and = are expected: let a = fetch Album", at: start)
+            throw ShellSyntaxError("a name and = are expected, as in let a = fetch Album", at: start)
         }
         let name = text.string(start..<end)
         let value = text.skipBlanks(from: equals + 1)
@@ -109,7 +100,6 @@ enum ShellStatement {
         }
     }
 
-    /// Reads the entity and the assignments of an insert.
     private static func insertion(
         _ text: ShellText, from start: Int
     ) throws(ShellSyntaxError) -> (entity: ShellFragment, assignments: ShellFragment) {
@@ -118,7 +108,7 @@ enum ShellStatement {
         return (text.fragment(start..<end), text.fragment(end..<text.count))
     }
 
-    /// Refuses a statement that looks like an assignment without `let`.
+    /// Refuses an assignment without `let`.
     private static func refuseAssignment(
         _ text: ShellText, of name: String, from end: Int
     ) throws(ShellSyntaxError) {

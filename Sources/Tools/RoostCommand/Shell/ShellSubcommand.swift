@@ -24,8 +24,8 @@ extension Subcommand {
             for an error of the store. It is 1 if the script ends without an error and something is not committed. Results are
             printed as in 'roost fetch'; in the modes json, jsonl and csv nothing else is printed.
 
-            The history is in $XDG_STATE_HOME/roost/shell-history or ~/.local/state/roost/shell-history, for its user alone. Ctrl-C gives
-            up what is typed or stops the statement that runs, Ctrl-D ends.
+            The history is in $XDG_STATE_HOME/roost/shell-history or ~/.local/state/roost/shell-history, and only the user
+            can read it. Ctrl-C gives up what is typed or stops the statement that runs, Ctrl-D ends the shell.
             """,
         options: [
             CommandOption("read-only", help: "Open the store for reading; statements that change objects are refused.")
@@ -49,14 +49,13 @@ extension Subcommand {
         }
     }
 
-    /// Runs a script from standard input.
     private static func runScript(_ session: ShellSession, console: Console) throws -> ExitCode {
         var code = ExitCode.success
         do {
             try ShellScript(session, input: StreamInput.standard(isPrompting: false), name: nil).run()
         } catch let failure as ShellFailure {
             if let output = failure.output {
-                // The reader of the output may end early. This is an error only if changes are lost.
+                // A reader of the output that ends early is an error only if changes are lost.
                 guard session.changeCount > 0 else { throw output }
                 if case .system = output.reason { console.printError(failure.message) }
                 code = .failure
@@ -77,11 +76,11 @@ extension Subcommand {
         let count = session.changeCount
         guard count > 0 else { return false }
         console.printError(
-            "\(ShellSession.objects(count)) changed without 'commit'; the store is as the last commit left it")
+            "the changes of \(ShellSession.objects(count)) were not committed and are lost; the store is unchanged since the last commit"
+        )
         return true
     }
 
-    /// Runs statements that a user types.
     private static func converse(_ session: ShellSession, console: Console, name: String) throws -> ExitCode {
         try Interruption.shared.withSession {
             let history = ShellHistory(ShellHistory.path(ProcessInfo.processInfo.environment))

@@ -8,7 +8,7 @@ struct ShellFragment {
     /// The number of characters before the fragment in the statement.
     let column: Int
 
-    /// Creates the fragment in a range, without blanks around it.
+    /// Creates a fragment, without blanks around it.
     init(_ characters: [Character], range: Range<Int>) {
         var (first, last) = (range.lowerBound, range.upperBound)
         while first < last, characters[first].isWhitespace { first += 1 }
@@ -22,10 +22,9 @@ struct ShellFragment {
     var isEmpty: Bool { text.isEmpty }
 }
 
-/// A syntax error in a statement, with its position.
 struct ShellSyntaxError: Error {
     let message: String
-    /// The number of characters in the statement before the error, or nil if unknown.
+    /// The number of characters before the error, or nil if unknown.
     let column: Int?
 
     init(_ message: String, at column: Int? = nil) { (self.message, self.column) = (message, column) }
@@ -49,14 +48,14 @@ struct ShellText {
 
     var count: Int { characters.count }
 
-    /// Returns the index of the first character that is not a blank, from `start` on.
+    /// Returns the index of the first nonblank character from `start` on.
     func skipBlanks(from start: Int) -> Int {
         var index = start
         while index < count, characters[index].isWhitespace { index += 1 }
         return index
     }
 
-    /// Returns the end of the name that begins at `start`, or `start` if no name begins there.
+    /// Returns the end of the name at `start`, or `start` without a name there.
     func endOfName(from start: Int) -> Int {
         guard start < count, Self.isNameStart(characters[start]) else { return start }
         var index = start
@@ -77,7 +76,6 @@ struct ShellText {
 /// A statement ends with the line, unless a bracket or a quote is open. Between statements, a line
 /// that begins with `--` or `#` is a comment, and a line that begins with a period is a command.
 struct ShellStatementBuffer {
-    /// The maximum number of bytes of a statement.
     static let byteLimit = 16 << 20
 
     private var lines = ""
@@ -91,7 +89,7 @@ struct ShellStatementBuffer {
 
     /// Adds a line.
     ///
-    /// - Returns: The text of one or more complete statements, or nil if the line completes none.
+    /// - Returns: The complete statements, or nil before the first complete one.
     /// - Throws: `ShellSyntaxError` for a statement that is too long.
     mutating func append(_ line: String) throws(ShellSyntaxError) -> String? {
         lineCount += 1
@@ -117,12 +115,11 @@ struct ShellStatementBuffer {
         return lines
     }
 
-    /// Discards an incomplete statement.
     mutating func clear() {
         (lines, nesting, isOpen) = ("", BracketNesting(), false)
     }
 
-    /// Splits a text at semicolons, and returns its statements with their positions.
+    /// Splits a text at semicolons into statements.
     static func statements(_ text: String) -> [ShellFragment] {
         if text.hasPrefix(".") { return [ShellFragment(text, column: 0)] }
         let scanned = ShellText(text)

@@ -5,13 +5,9 @@ internal import RoostMigration
 internal import RoostSystem
 
 extension StreamInput {
-    /// The number of bytes that are read at once.
     private static let chunkByteCount = 64 * 1024
 
-    /// Returns the lines of standard input.
-    ///
-    /// - Parameter isPrompting: Whether a user types the lines and sees prompts.
-    /// - Returns: The input.
+    /// Returns the lines of standard input; `isPrompting` shows prompts to a user.
     static func standard(isPrompting: Bool) -> StreamInput {
         let cancellation = Interruption.shared.readingCancellation
         let show: ((String) -> Void)? = isPrompting ? { Console().show($0) } : nil

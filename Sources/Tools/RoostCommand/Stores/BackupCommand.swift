@@ -5,7 +5,7 @@ internal import RoostStores
 
 extension Subcommand {
     static let backup = Subcommand(
-        name: "backup", summary: "Copy a store as it is at one moment, while others use it, verified.",
+        name: "backup", summary: "Make a verified copy of a store while other programs use it.",
         usage: "STORE DEST", argumentCount: 2...2,
         discussion: """
             Copies every object and link of the last commit into a new store of the same type, with IDs, versions, positions of
@@ -52,8 +52,8 @@ extension Subcommand {
 
     /// Returns the destination of a backup.
     ///
-    /// A path without a type, at which no store exists, gets the type of the source. An unusable
-    /// path is not refused here, because the backup reports it.
+    /// A path without a type and without a store gets the type of the source. The backup reports an
+    /// unusable path.
     private static func destination(
         _ text: String, type: String, arguments: ParsedArguments
     ) throws -> PersistentStoreDescription {
@@ -61,9 +61,7 @@ extension Subcommand {
             ?? PersistentStoreDescription(StoreLocation(type: type, path: text))
     }
 
-    /// Runs an operation on a whole store, and shows its progress.
-    ///
-    /// A signal cancels the operation.
+    /// Runs an operation with progress; a signal cancels it.
     static func maintain<Report>(
         _ store: PersistentStoreDescription, arguments: ParsedArguments, console: Console,
         _ body: (ConversionOptions) throws -> Report
@@ -86,7 +84,6 @@ extension Subcommand {
 }
 
 extension String {
-    /// Returns the text with its first line replaced.
     fileprivate func replacingFirstLine(_ line: String) -> String {
         guard let end = firstIndex(of: "\n") else { return line }
         return line + self[end...]

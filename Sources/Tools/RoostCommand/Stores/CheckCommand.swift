@@ -92,10 +92,8 @@ extension Subcommand {
     }
 }
 
-/// One run of `roost check --accept`, which lists changes by another program, asks for
-/// confirmation, and records the changes.
+/// One run of `roost check --accept`.
 private struct ChangeAcceptance {
-    /// The object that `--json` prints.
     private struct Report: Encodable {
         var store: String
         var accepted: Bool
@@ -114,7 +112,7 @@ private struct ChangeAcceptance {
         self.console = console
         guard arguments.has("yes") || StandardInput.isTerminal else {
             throw UsageError(
-                "cannot ask whether to accept: standard input is not a terminal. Use --yes to accept without asking, or leave out --accept to look"
+                "cannot ask whether to accept: standard input is not a terminal. Use --yes to accept without asking, or leave out --accept to see the findings"
             )
         }
     }

@@ -20,9 +20,9 @@ extension Subcommand {
                 default: "main",
               }
 
-            Every command that takes a store takes such a name, and uses the store's options. Relative paths are relative to the
-            file's directory. Keys, types, names, options and values are checked, and the model is read; an error ends the command
-            with exit code 2. Stores are not opened. docs/configuration.md lists all keys and options.
+            Every command that opens a store accepts its name in the file, and uses its options. Relative paths are relative to
+            the file's directory. Keys, types, names, options and values are checked, and the model is read; an error ends the
+            command with exit code 2. Stores are not opened. docs/configuration.md lists all keys and options.
 
             With --json prints one object: file (absent without a configuration), settings [{key, value, origin}] with
             origin FILE:LINE, a variable's name, given (by --config), found or default.

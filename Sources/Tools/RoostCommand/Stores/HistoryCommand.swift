@@ -73,9 +73,7 @@ extension Subcommand {
         }
     }
 
-    /// Prints the transactions that a request selects.
-    ///
-    /// - Returns: The token of the store's last transaction, which the request need not select.
+    /// Prints the selected transactions, and returns the token of the store's last transaction.
     private static func print(
         _ request: HistoryRequest, of store: any PersistentStore, isJSON: Bool, console: Console
     ) throws -> HistoryToken {
@@ -102,9 +100,7 @@ extension Subcommand {
     }
 }
 
-/// One transaction in the format of `roost history`.
-///
-/// See the help of the command for the fields.
+/// One transaction in the format of `roost history`, whose help describes the fields.
 struct HistoryReport: Encodable {
     struct Change: Encodable {
         var object: String
@@ -144,7 +140,6 @@ struct HistoryReport: Encodable {
         complete = transaction.isComplete
     }
 
-    /// The transaction as text.
     var text: String {
         var lines = [[date, kind, author, context.map { "(\($0))" }].compactMap(\.self).joined(separator: "  ")]
         if complete { lines.append("  token \(token)") }

@@ -31,9 +31,7 @@ extension Subcommand {
     }
 }
 
-/// The report of `roost info`.
-///
-/// The help of the command describes the fields.
+/// The report of `roost info`, whose help describes the fields.
 struct StoreInfo: Encodable {
     struct Model: Encodable {
         struct Entity: Encodable {
@@ -92,7 +90,6 @@ struct StoreInfo: Encodable {
         libraries = store.type.libraries
     }
 
-    /// Returns the report as text, with notices and libraries if `isVerbose` is true.
     func text(isVerbose: Bool) -> String {
         var table = TextTable([("", .leading), ("", .leading)])
         table.append(["type", "\(type), format \(formatVersion)"])

@@ -11,7 +11,6 @@ struct AttributeInference {
     /// Whether different values of the column become different values of the attribute.
     var isInjective = true
 
-    /// Chooses a type.
     init(_ facts: ColumnFacts) {
         type = .string
         guard !facts.isStrict else {
@@ -37,7 +36,6 @@ struct AttributeInference {
         }
     }
 
-    /// Returns the attribute type for a declared type.
     private static func declared(_ type: DeclaredType) -> AttributeType {
         switch type {
         case .boolean: .boolean
@@ -55,7 +53,7 @@ struct AttributeInference {
         }
     }
 
-    /// Chooses the declared type, or text or binary data if a value does not fit that type.
+    /// Chooses the declared type, or text or binary data if a value does not fit.
     private mutating func chooseStrict(_ facts: ColumnFacts) {
         type = Self.declared(facts.declaredType)
         guard facts.isValidText else {
@@ -106,7 +104,7 @@ struct AttributeInference {
         type = .uuid
         isInjective = (facts.texts == 0 || facts.blobs == 0) && !(facts.hasUpperCase && facts.hasLowerCase)
         if facts.texts > 0, facts.blobs > 0 {
-            (remark, isLossy) = ("which values are text and which are bytes is not kept", true)
+            (remark, isLossy) = ("the difference between text and bytes is not kept", true)
         } else if facts.hasLowerCase {
             (remark, isLossy) = ("the case of the letters is not kept", true)
         }
@@ -118,7 +116,7 @@ struct AttributeInference {
             type = .decimal
         } else if facts.reals == 0 {
             type = facts.declaredType == .boolean && facts.isBoolean ? .boolean : .integer64
-            if facts.declaredType == .date { remark = "numbers are kept, because their unit is not known" }
+            if facts.declaredType == .date { remark = "numbers do not become dates, because their unit is not known" }
         } else if facts.isExactDouble {
             type = .double
         } else {
@@ -134,15 +132,14 @@ struct AttributeInference {
             (facts.integers, "whole number"), (facts.reals, "floating-point number"), (facts.texts, "text"),
             (facts.blobs, "blob"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }
-        let kept = isText ? "all are kept as text" : "texts and numbers are kept as the bytes of their text"
+        let kept = isText ? "all are kept as text" : "all are kept as bytes, with numbers written as text"
         (remark, isLossy) = ("has \(parts.joined(separator: ", ")): \(kept)", true)
     }
 
     // MARK: Defaults
 
-    /// Converts the literal of a DEFAULT clause to the chosen type.
-    ///
-    /// Returns nil for a literal that does not fit the type.
+    /// Converts the literal of a DEFAULT clause to the chosen type, or returns nil if it does not
+    /// fit.
     func defaultValue(_ literal: SchemaLiteral) -> Value? {
         switch (literal, type) {
         case (.null, _): return .null

@@ -18,7 +18,6 @@ struct ColumnFacts {
     ///
     /// Determined only if the declared type is ``DeclaredType/decimal``.
     var isDecimal = true
-    /// Whether all texts are valid UTF-8.
     var isValidText = true
     /// Whether all texts and blobs are UUIDs.
     ///
@@ -30,9 +29,7 @@ struct ColumnFacts {
     ///
     /// Determined only if the declared type is ``DeclaredType/date``.
     var isDate = true
-    /// The forms of the dates that were found.
     var dateForms: DateForm = []
-    /// Whether all dates have the same form.
     var hasOneDateForm = true
 
     // Counted only if the database has types for decimals and dates.
@@ -40,7 +37,6 @@ struct ColumnFacts {
     var dates = 0
     /// Whether no date loses digits of its seconds.
     var hasExactDates = true
-    /// The first row with a text, or nil.
     var firstTextRow: Int64?
 
     init(_ column: ForeignTable.Column) { (declaredType, isStrict) = (column.declaredType, column.isStrict) }
@@ -48,7 +44,6 @@ struct ColumnFacts {
     /// The number of values that are not null.
     var values: Int { integers + reals + texts + blobs + decimals + dates }
 
-    /// Counts a value.
     mutating func add<Rows: ForeignRows>(_ rows: Rows, column: Int32, row: Int64) throws(StoreError) {
         switch try rows.cell(column) {
         case .null: nulls += 1
@@ -107,12 +102,6 @@ struct TableFacts {
     var firstDanglingRow: [Int64?]
 
     /// Reads all rows of a table.
-    ///
-    /// - Parameters:
-    ///   - table: The position of the table.
-    ///   - source: The database.
-    ///   - checkCancellation: Called regularly.
-    /// - Throws: Errors of the database; errors of `checkCancellation`.
     init<Source: ForeignSource>(
         _ table: Int, in source: Source, checkCancellation: () throws(StoreError) -> Void
     ) throws(StoreError) {

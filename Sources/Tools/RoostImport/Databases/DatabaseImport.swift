@@ -22,12 +22,12 @@ package final class DatabaseImport: MadeContent {
     package let name: String
     /// The model of the new store.
     package let model: ManagedObjectModel
-    /// The plan: the entity of each table and the property of each column.
+    /// The entity of each table and the property of each column.
     package let plan: ImportPlan
     private let job: Mutex<AnyImportJob>
     private let checkCancellation: @Sendable () throws(StoreError) -> Void
 
-    /// Reads every row, and infers a model if none is given.
+    /// Reads every row, and infers a model if `model` is nil.
     ///
     /// - Parameters:
     ///   - source: The database.
@@ -91,8 +91,8 @@ package final class DatabaseImport: MadeContent {
 
 /// The database of an import, and the state for reading its rows.
 ///
-/// This is an enumeration, because an existential would call unspecialized code, which takes a
-/// third longer.
+/// An enumeration, because an existential would call unspecialized code, which takes a third
+/// longer.
 enum AnyImportJob {
     #if SQLite
         case sqlite(ImportJob<SQLiteSource>)
@@ -101,7 +101,6 @@ enum AnyImportJob {
         case postgreSQL(ImportJob<PostgreSQLSource>)
     #endif
 
-    /// Sentences about everything that the import loses.
     var losses: [String] {
         switch self {
         #if SQLite
@@ -235,10 +234,9 @@ struct ImportJob<Source: ForeignSource> {
         /// Reads a schema of a PostgreSQL database.
         ///
         /// - Parameters:
-        ///   - path: The path of the location, as `//user@host/database?schema=name` or as
-        ///     parameters of libpq. The schema is `public` if none is named.
-        ///   - timeoutSeconds: The maximum time to wait for a table that another session has
-        ///     locked.
+        ///   - path: The location, as `//user@host/database?schema=name` or as parameters of libpq.
+        ///     The default schema is `public`.
+        ///   - timeoutSeconds: The maximum time to wait for a locked table.
         ///   - model: The model to fill, or nil to infer a model.
         ///   - checkCancellation: Called regularly. If it throws, the import ends.
         /// - Throws: `invalidRequest` for a path with a password, for a schema with a Roost store

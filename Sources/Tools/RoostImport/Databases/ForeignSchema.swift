@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A table whose rows can be imported, as declared in its database.
+/// A table as declared in its database.
 struct ForeignTable {
     struct Column {
         let name: String
@@ -24,9 +24,9 @@ struct ForeignTable {
     struct ForeignKey: Equatable {
         /// The positions of the key's columns.
         let columns: [Int]
-        /// The position of the table that the key refers to.
+        /// The position of the referenced table.
         let parent: Int
-        /// The positions of the columns that the key refers to, in the order of `columns`.
+        /// The positions of the referenced columns, in the order of `columns`.
         let parentColumns: [Int]
         /// The ON DELETE clause, in capital letters.
         let onDelete: String
@@ -34,7 +34,6 @@ struct ForeignTable {
         var operators: [String] = []
     }
 
-    /// An index over columns.
     struct Index {
         let name: String
         /// The positions of the columns, with nil for expressions, the rowid and left-out columns.
@@ -46,21 +45,18 @@ struct ForeignTable {
         let isPrimaryKey: Bool
         /// Whether the index belongs to a PRIMARY KEY or UNIQUE clause of the table.
         let isConstraint: Bool
-        /// The reason why a model cannot have the index, or nil if the schema reader found no
-        /// reason.
+        /// The reason why a model cannot have the index, or nil if none is known.
         var problem: String?
     }
 
     let name: String
     private(set) var columns: [Column] = []
     private var columnNames = SchemaNames()
-    /// The position of the column that is the integer primary key, or nil.
-    ///
-    /// In SQLite, this column has the rowid.
+    /// The position of the integer primary key, which is the rowid in SQLite, or nil.
     var rowIDColumn: Int?
     /// The name of the rowid, or of the integer primary key, in statements.
     ///
-    /// Nil for a table that has neither. Also nil if columns use all possible names of the rowid.
+    /// Nil for a table without either, or whose columns use all names of the rowid.
     var rowIDName: String?
     /// The positions of the columns of the primary key.
     var primaryKey: [Int] = []
@@ -80,11 +76,9 @@ struct ForeignTable {
         columns.append(column)
     }
 
-    /// Returns the position of the column with the given name.
     func column(_ name: String) -> Int? { columnNames.position(of: name) }
 
-    /// Returns the names of a foreign key's columns, separated by commas, as models store them in
-    /// `userInfo`.
+    /// Returns the names of a key's columns, joined for `userInfo`.
     func source(of key: ForeignKey) -> String { key.columns.map { columns[$0].name }.joined(separator: ", ") }
 }
 
@@ -125,14 +119,12 @@ enum DeclaredType {
     }
 }
 
-/// Everything that a database declares.
 struct ForeignSchema {
     var tables: [ForeignTable] = []
-    /// Sentences about parts that an import leaves out, such as views and triggers.
+    /// Sentences about omitted parts, such as views and triggers.
     var remarks: [String] = []
     private var names = SchemaNames()
 
-    /// Returns the position of the table with the given name.
     func table(_ name: String) -> Int? { names.position(of: name) }
 
     mutating func add(_ table: ForeignTable) {

@@ -1,58 +1,50 @@
 internal import RoostCore
 
-/// A database of another program, in one transaction that always shows the same content.
+/// A database of another program, in one transaction with unchanging content.
 ///
-/// An implementation reads the declarations when it is created. The rest of the import is the same
-/// for all databases. Use a source from one thread at a time.
+/// An implementation reads the declarations when it is created. Use a source from one thread at a
+/// time.
 protocol ForeignSource: AnyObject {
     /// The rows of a statement.
     associatedtype Rows: ForeignRows
 
     /// The name of the database in messages, without a password.
     var name: String { get }
-    /// The tables and the other declarations.
     var schema: ForeignSchema { get }
     /// The maximum number of values in one row of a statement.
     var maximumColumnCount: Int { get }
 
     /// Chooses the keys of the objects.
     ///
-    /// Called once, before ``pairs(from:to:of:)`` is called or a ``ForeignValue/reference(_:)`` is
+    /// Called once, before ``pairs(from:to:of:)`` and before any ``ForeignValue/reference(_:)`` is
     /// read.
     ///
-    /// - Parameter isNumbered: For each table, whether the keys of its objects are row numbers,
-    ///   counted from 1. Otherwise the keys are the values of ``ForeignTable/rowIDName``.
+    /// - Parameter isNumbered: For each table, whether the keys are row numbers, counted from 1.
+    ///   Otherwise the keys are the values of ``ForeignTable/rowIDName``.
     /// - Throws: Errors of the database.
     func chooseKeys(_ isNumbered: [Bool]) throws(StoreError)
 
     /// Returns the rows of a table, in the same order each time.
     ///
-    /// The rows are sorted by ``ForeignTable/rowIDName`` or, if it is nil, by the primary key.
+    /// The rows are sorted by ``ForeignTable/rowIDName`` or, if it is nil, by the primary key. Each
+    /// row has at most ``maximumColumnCount`` values.
     ///
-    /// - Parameters:
-    ///   - values: The values to read for each row, at most ``maximumColumnCount``.
-    ///   - table: The position of the table.
-    /// - Returns: The rows, positioned before the first one.
     /// - Throws: Errors of the database.
     func rows(_ values: [ForeignValue], of table: Int) throws(StoreError) -> Rows
 
-    /// Returns the pairs of objects that a join table links, in ascending order of the objects'
-    /// keys.
+    /// Returns the pairs of objects in a join table, in ascending order of keys.
     ///
-    /// Each row of the result has three numbers: the keys of the two objects, and the number of
-    /// times that the table has this pair.
+    /// Each row has the two keys, and the number of times that the table has this pair.
     func pairs(
         from source: ForeignTable.ForeignKey, to destination: ForeignTable.ForeignKey, of table: Int
     ) throws(StoreError) -> Rows
 
-    /// Throws `busy` if another program has changed the content that is read.
+    /// Throws `busy` if another program has changed the content.
     ///
     /// Does nothing for a database whose transactions do not see such changes.
     func verify() throws(StoreError)
 
-    /// Ends the transaction.
-    ///
-    /// Read nothing from the database afterwards.
+    /// Ends the transaction, after which nothing can be read.
     func close()
 }
 
@@ -60,24 +52,20 @@ protocol ForeignSource: AnyObject {
 enum ForeignValue {
     /// The value of ``ForeignTable/rowIDName``, or any number if that name is nil.
     case rowID
-    /// The value in the column at a position.
     case column(Int)
-    /// The key of the object to which a foreign key refers, or null.
+    /// The key of the referenced object, or null.
     case reference(ForeignTable.ForeignKey)
-    /// 1 if the foreign key has a value in any column but refers to no existing row, otherwise 0.
+    /// 1 if any column of the foreign key has a value but no row matches, otherwise 0.
     case isDangling(ForeignTable.ForeignKey)
 }
 
 /// The rows of a statement.
 ///
-/// The values of a row are valid until the next step.
+/// A row's values are valid until the next step.
 protocol ForeignRows: AnyObject {
-    /// Moves to the next row.
-    ///
-    /// Returns false at the end.
+    /// Moves to the next row, or returns false at the end.
     func step() throws(StoreError) -> Bool
 
-    /// Returns a value of the current row.
     func cell(_ column: Int32) throws(StoreError) -> ForeignCell
 
     /// Runs `body` with the bytes of a blob, or with the bytes of any other value as text.
@@ -88,7 +76,6 @@ protocol ForeignRows: AnyObject {
     ) throws(StoreError) -> Result
 }
 
-/// A value of a row.
 enum ForeignCell {
     case null
     case integer(Int64)

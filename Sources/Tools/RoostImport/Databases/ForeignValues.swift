@@ -16,9 +16,7 @@ struct DateForm: OptionSet, Hashable {
     /// A fraction with more digits than a date keeps.
     static let rounded = DateForm(rawValue: 128)
 
-    /// Returns the seconds that `DateText` reads from a text, and the form of the text.
-    ///
-    /// Returns nil for a text that is not a date.
+    /// Returns the seconds and the form of a date, or nil for other text.
     static func read(_ bytes: UnsafeRawBufferPointer) -> (seconds: Double, form: DateForm)? {
         if let plain = plain(bytes) { return plain }
         guard bytes.count >= 10, bytes.count <= 100, bytes.isValidUTF8,
@@ -38,7 +36,7 @@ struct DateForm: OptionSet, Hashable {
         return (seconds, form)
     }
 
-    /// Returns the digits at the beginning, without trailing zeros.
+    /// Returns the leading digits, without trailing zeros.
     private static func digits(_ bytes: some Sequence<UInt8>) -> [UInt8] {
         var digits = bytes.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.map { $0 }
         while digits.last == UInt8(ascii: "0") { digits.removeLast() }
@@ -51,8 +49,7 @@ struct DateForm: OptionSet, Hashable {
         return digits(text[text.index(after: point)...].utf8)
     }
 
-    /// Reads most dates of the usual forms `yyyy-mm-dd` and `yyyy-mm-dd hh:mm:ss`, without
-    /// allocating.
+    /// Reads most dates of the forms `yyyy-mm-dd` and `yyyy-mm-dd hh:mm:ss`, without allocating.
     private static func plain(_ bytes: UnsafeRawBufferPointer) -> (seconds: Double, form: DateForm)? {
         guard bytes.count == 10 || bytes.count == 19 else { return nil }
         func two(_ place: Int) -> Int? {
@@ -64,7 +61,7 @@ struct DateForm: OptionSet, Hashable {
             (1...(month == 2 ? 28 : 30)).contains(day)
         else { return nil }
         let shifted = month > 2 ? century * 100 + rest : century * 100 + rest - 1
-        // Dates before March of year 1 are left to `DateText`.
+        // `DateText` reads dates before March of year 1.
         guard shifted > 0 else { return nil }
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         // 730 791 days lie between 0000-03-01 and 2001-01-01.
@@ -83,17 +80,14 @@ struct DateForm: OptionSet, Hashable {
     }
 }
 
-/// Reads UUIDs from text.
 enum UUIDText {
-    /// Returns the sixteen bytes of `F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6`, or nil for other
-    /// text.
+    /// Returns the 16 bytes of `F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6`, or nil for other text.
     static func bytes(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 16)
         return bytes.withUnsafeMutableBytes { Hexadecimal.decodeUUID(text, into: $0) } ? bytes : nil
     }
 }
 
-/// Converts floating-point numbers and whole numbers to decimals.
 enum NumberText {
     /// Returns the shortest decimal that gives the same floating-point number, or nil if no
     /// decimal represents the number.
@@ -115,7 +109,6 @@ enum NumberText {
         return DecimalNumber(utf8: "\(value)".utf8)
     }
 
-    /// Returns the decimal that is equal to a whole number.
     static func decimal(_ value: Int64) -> DecimalNumber? {
         DecimalNumber(isNegative: value < 0, mantissa: UInt128(value.magnitude), exponent: 0)
     }

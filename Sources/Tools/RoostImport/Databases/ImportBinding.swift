@@ -18,9 +18,8 @@ struct ImportBinding {
     struct Source {
         let entity: ManagedObjectModel.Entity
         let table: Int
-        /// The values to read for each row.
         var values: [ForeignValue] = []
-        /// The fields that the values fill, in the order of the record layout.
+        /// The fields for the values, in the order of the record layout.
         var readings: [Reading] = []
     }
 
@@ -37,17 +36,16 @@ struct ImportBinding {
     private(set) var links: [Links] = []
     private let schema: ForeignSchema
     private let inference: ModelInference
-    /// The position of each entity's table, by entity number.
+    /// The table positions by entity number.
     private var tables: [Int: Int] = [:]
     private var filled: Set<Int> = []
     private var problems: [String] = []
 
     /// Finds the table, column, foreign key or join table for each entity and property.
     ///
-    /// - Parameters:
-    ///   - model: The model to fill.
-    ///   - inference: The inference of a model from the same database. A relationship of `model`
-    ///     without `importedFrom` can have the name that was inferred for a foreign key.
+    /// A relationship of `model` without `importedFrom` can have the name that `inference` gave to
+    /// its foreign key.
+    ///
     /// - Throws: `invalidModel`, with a list of everything that the database cannot fill.
     init(_ model: ManagedObjectModel, inference: ModelInference) throws(StoreError) {
         (self.model, self.inference, schema) = (model, inference, inference.schema)
@@ -123,7 +121,8 @@ struct ImportBinding {
         default: break
         }
         guard attribute.derivationExpression == nil else {
-            problems.append("\(place): an import cannot fill a derived attribute. Add it in a later version.")
+            problems.append(
+                "\(place): an import cannot fill a derived attribute. Add the attribute in a later model version.")
             return nil
         }
         let name = attribute.importedFrom ?? attribute.name

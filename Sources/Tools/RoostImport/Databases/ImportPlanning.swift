@@ -8,11 +8,10 @@ struct ImportPlanning {
     private var remarks: ImportRemarks
     /// For each table and column, the name and type of the property for the column's values.
     private var properties: [Int: [Int: (name: String, type: String)]] = [:]
-    /// The name of the entity for each table, by the position of the table.
+    /// The entity names by table position.
     private let entities: [Int: String]
     private let joins: Set<Int>
 
-    /// Sentences about everything that the import loses.
     var losses: [String] { schema.remarks + remarks.losses }
 
     init(_ schema: ForeignSchema, facts: [TableFacts], binding: ImportBinding, remarks: ImportRemarks) {
@@ -22,7 +21,7 @@ struct ImportPlanning {
         joins = Set(binding.links.map(\.table))
     }
 
-    /// Returns the plan, and finds the losses of the import.
+    /// Returns the plan, and finds the losses.
     mutating func plan() -> ImportPlan {
         for source in binding.sources { describe(source) }
         for links in binding.links { describe(links) }
@@ -49,12 +48,12 @@ struct ImportPlanning {
                 key.parentColumns.contains(where: { schema.tables[key.parent].columns[$0].isFolding })
             else { continue }
             remarks.add(
-                "the spelling of its values is not kept where it differs from that of '\(schema.tables[key.parent].name)'",
+                "the spelling of its values is not kept where table '\(schema.tables[key.parent].name)' spells them differently",
                 column: first, of: source.table, in: schema, isLoss: true)
         }
     }
 
-    /// Describes an attribute, and the losses caused by its type.
+    /// Describes an attribute and the losses of its type.
     private mutating func describe(_ reading: ImportBinding.Reading, of source: ImportBinding.Source) {
         guard let type = source.entity.attribute(reading.field.name)?.type else { return }
         let (column, table) = (reading.column, source.table)
@@ -102,8 +101,8 @@ struct ImportPlanning {
             return
         }
         remarks.add(
-            "\(known.name) (\(known.type)) has its values too", column: column, of: table, in: schema, isLoss: false
-        )
+            "\(known.name) (\(known.type)) also gets the values of this column", column: column, of: table,
+            in: schema, isLoss: false)
         properties[table]?[column] = (name, type)
     }
 

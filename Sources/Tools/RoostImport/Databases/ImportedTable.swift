@@ -6,16 +6,13 @@ struct ImportRemarks {
     var tables: [Int: [String]] = [:]
     /// For each table and column, phrases for the user.
     var columns: [Int: [Int: [String]]] = [:]
-    /// Sentences about everything that the import loses.
     var losses: [String] = []
 
-    /// Adds a sentence about a table.
     mutating func add(_ sentence: String, table: Int, name: String, isLoss: Bool) {
         tables[table, default: []].append(sentence)
         if isLoss { losses.append("Table '\(name)': \(sentence)") }
     }
 
-    /// Adds a phrase about a column.
     mutating func add(_ phrase: String, column: Int, of table: Int, in schema: ForeignSchema, isLoss: Bool) {
         columns[table, default: [:]][column, default: []].append(phrase)
         guard isLoss else { return }
@@ -30,7 +27,7 @@ struct JoinTable {
     let first: ForeignTable.ForeignKey
     let second: ForeignTable.ForeignKey
 
-    /// Returns the join tables of a schema, by their positions in the schema.
+    /// Returns the join tables of a schema, by position.
     static func find(in schema: ForeignSchema) -> [Int: JoinTable] {
         let parents = Set(schema.tables.flatMap(\.foreignKeys).map(\.parent))
         var result: [Int: JoinTable] = [:]
@@ -52,10 +49,9 @@ extension AttributeDescription {
     var importedFrom: String? { userInfo[ImportSource.key] }
 }
 
-/// The keys of `userInfo` under which an inferred model stores names of tables and columns.
+/// The keys of `userInfo` for names of tables and columns.
 enum ImportSource {
-    /// The key for the name of a table or column.
     static let key = "importedFrom"
-    /// The key for the join table's column that refers to the destination of the relationship.
+    /// The key for the join table's column that refers to the destination.
     static let columnKey = "importedColumn"
 }

@@ -20,9 +20,7 @@ extension ModelInference {
         }
     }
 
-    /// Adds a uniqueness constraint.
-    ///
-    /// Returns the reason why the model cannot have the constraint, or nil.
+    /// Adds a uniqueness constraint, or returns the reason why the model cannot have it.
     private mutating func addConstraint(_ index: ForeignTable.Index, table: Int) -> String? {
         if let reason = Self.plainReason(index) { return reason }
         let columns = index.columns.compactMap { $0 }
@@ -32,16 +30,14 @@ extension ModelInference {
             return "it compares with collation \(other), and constraints compare exactly"
         }
         guard let properties = properties(columns, table: table, isConstraint: true) else {
-            return "its values do not stay unique, or are not properties of the entity"
+            return "one of its columns is not a property of the entity, or its values do not stay unique"
         }
         let known = entities[table]?.uniquenessConstraints.contains { Set($0) == Set(properties) } ?? false
         if !known { entities[table]?.uniquenessConstraints.append(properties) }
         return nil
     }
 
-    /// Adds a fetch index.
-    ///
-    /// Returns the reason why the model cannot have the index, or nil.
+    /// Adds a fetch index, or returns the reason why the model cannot have it.
     private mutating func addIndex(
         _ index: ForeignTable.Index, table: Int, names: inout ModelNames
     ) -> String? {
@@ -53,8 +49,8 @@ extension ModelInference {
         guard let properties = properties(columns, table: table, isConstraint: false) else {
             return "its columns are not all properties of the entity"
         }
-        // A relationship of several columns is a single element of the index. In this case all
-        // elements have the direction of the first column.
+        // A relationship of several columns is one element of the index. Then all elements have the first column's
+        // direction.
         let descending = zip(columns, index.isDescending).first { column, _ in column == columns.first }?.1 ?? false
         let isOneToOne = properties.count == columns.count
         let elements = properties.enumerated().map { place, property in

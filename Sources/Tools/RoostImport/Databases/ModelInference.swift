@@ -6,11 +6,11 @@ struct ModelInference {
     let facts: [TableFacts]
     let joinTables: [Int: JoinTable]
     var remarks = ImportRemarks()
-    /// The description of each table's entity, or nil for join tables.
+    /// Each table's entity, or nil for join tables.
     var entities: [EntityDescription?]
     /// The names already used in each entity.
     private var names: [PropertyNames]
-    /// For each table, the attributes by the positions of their columns.
+    /// For each table, the attributes by column position.
     private(set) var attributes: [[Int: (name: String, isInjective: Bool)]]
     /// For each table and foreign key, the name of the relationship, or nil.
     private(set) var relationships: [[String?]]
@@ -30,9 +30,7 @@ struct ModelInference {
         relationships = schema.tables.map { $0.foreignKeys.map { _ in nil } }
     }
 
-    /// Infers the model.
-    ///
-    /// - Throws: `invalidModel` for a schema that is larger than models may be.
+    /// Infers the model, or throws `invalidModel` for a schema that is too large.
     mutating func model() throws(StoreError) -> ManagedObjectModel {
         for table in entities.indices where entities[table] != nil { addAttributes(of: table) }
         for table in entities.indices where entities[table] != nil { addToOne(of: table) }
@@ -43,7 +41,7 @@ struct ModelInference {
 
     // MARK: Attributes
 
-    /// Returns whether a column is the rowid of its table and gives the objects their keys.
+    /// Returns whether a column is a rowid that gives objects their keys.
     func isKey(_ column: Int, of table: Int) -> Bool {
         schema.tables[table].rowIDColumn == column && facts[table].hasPositiveRowIDs
     }
@@ -156,10 +154,8 @@ struct ModelInference {
     }
 }
 
-/// Names of relationships.
 enum RelationshipNames {
-    /// Returns the name of a key's column without `id` at its end, or nil for a key of several
-    /// columns.
+    /// Returns the name of a key's column without `id` at its end, or nil for several columns.
     static func stem(of key: ForeignTable.ForeignKey, in table: ForeignTable) -> String? {
         guard let column = key.columns.first, key.columns.count == 1 else { return nil }
         let name = table.columns[column].name
@@ -175,18 +171,14 @@ enum RelationshipNames {
     static func capitalized(_ name: String) -> String { name.prefix(1).uppercased() + name.dropFirst() }
 }
 
-/// Creates the names of one entity's properties.
 struct PropertyNames {
     private var names = ModelNames()
     private var taken: Set<String> = []
 
     /// Returns a name that is valid, not reserved and not already used.
     ///
-    /// - Parameters:
-    ///   - text: The wanted name.
-    ///   - fallback: The name to use if `text` is empty.
-    ///   - other: The name to try if `text` is already used, before a number is added.
-    /// - Returns: The name.
+    /// If `text` is used already, `other` is tried before a number is added. An empty `text`
+    /// becomes `fallback`.
     mutating func name(for text: String, orElse fallback: String, instead other: String? = nil) -> String {
         let wanted = other.flatMap { taken.contains(text.lowercased()) ? $0 : nil } ?? text
         let probe = EntityDescription(

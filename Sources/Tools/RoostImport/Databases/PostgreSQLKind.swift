@@ -1,12 +1,11 @@
 internal import RoostCore
 
 #if PostgreSQL
-    /// The kind of value that the server's texts for a column represent.
+    /// The kind of value in the server's texts for a column.
     enum PostgreSQLKind {
         case boolean, integer, real, float, decimal, date, uuid, bytes, text
     }
 
-    /// The meaning of a column's type.
     struct PostgreSQLType {
         var kind: PostgreSQLKind
         var declaredType: DeclaredType
@@ -15,13 +14,7 @@ internal import RoostCore
         /// Phrases for the user about what is not kept.
         var remarks: [String] = []
 
-        /// Reads a type.
-        ///
-        /// - Parameters:
-        ///   - name: The type as the server shows it.
-        ///   - base: The name of the type, or of a domain's base type.
-        ///   - isBuiltIn: Whether `base` is a type of the system schema.
-        ///   - isDomain: Whether the type is a domain.
+        /// Reads a type; `base` is the name of the type, or of a domain's base type.
         init(_ name: String, base: String, isBuiltIn: Bool, isDomain: Bool) {
             (kind, declaredType) = (.text, .text)
             if isDomain { remarks.append("the rules of domain \(name) are left out") }
@@ -161,7 +154,7 @@ internal import RoostCore
         private static func isCast(_ text: some Sequence<UInt8>) -> Bool {
             let text = Array(text)
             guard !text.isEmpty else { return true }
-            // No operator contains these characters. So if the text begins with `::`, it has only casts.
+            // No operator contains these characters, so a text that begins with `::` has only casts.
             let isName = text.allSatisfy { byte in
                 byte >= 0x80 || byte == UInt8(ascii: "_") || "0123456789:. \"(),[]".utf8.contains(byte)
                     || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)

@@ -3,7 +3,6 @@ internal import RoostCore
 #if PostgreSQL
     internal import RoostPostgreSQL
 
-    /// The rows of a statement on a PostgreSQL database.
     final class PostgreSQLRows: ForeignRows {
         private let rows: ForeignPostgreSQLRows
         private let kinds: [PostgreSQLKind]
@@ -37,7 +36,6 @@ internal import RoostCore
             return kinds.indices.contains(column) ? kinds[column] : .text
         }
 
-        /// Returns the value of a text that is not null.
         private static func cell(_ text: UnsafeRawBufferPointer, kind: PostgreSQLKind) -> ForeignCell {
             switch kind {
             case .text, .uuid: return .text
@@ -51,7 +49,6 @@ internal import RoostCore
             }
         }
 
-        /// Returns the whole number that a text represents, or nil for any other text.
         private static func integer(_ text: UnsafeRawBufferPointer) -> Int64? {
             let isNegative = text.first == UInt8(ascii: "-")
             var value: Int64 = 0
@@ -67,9 +64,7 @@ internal import RoostCore
             return value
         }
 
-        /// Decodes hexadecimal text such as `\x00ff` into bytes.
-        ///
-        /// Returns false for any other text.
+        /// Decodes hexadecimal text such as `\x00ff`, or returns false for other text.
         private static func decode(_ text: UnsafeRawBufferPointer, into bytes: inout [UInt8]) -> Bool {
             bytes.removeAll(keepingCapacity: true)
             guard text.count >= 2, text.count % 2 == 0, text[0] == UInt8(ascii: "\\"), text[1] == UInt8(ascii: "x")

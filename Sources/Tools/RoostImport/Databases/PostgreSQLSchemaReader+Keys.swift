@@ -6,7 +6,6 @@ internal import RoostCore
     extension PostgreSQLSchemaReader {
         // MARK: Indexes
 
-        /// Reads the primary keys, the unique constraints and the other indexes.
         mutating func readIndexes() throws(StoreError) {
             let isHere = try isInSchema("c.relnamespace")
             let rows = try database.query(
@@ -152,7 +151,7 @@ internal import RoostCore
 
         // MARK: Others
 
-        /// Adds remarks about triggers, rules, policies, functions and types, which are left out.
+        /// Adds remarks about omitted triggers, rules, policies, functions and types.
         mutating func readOthers() throws(StoreError) {
             let isTable = try isInSchema("c.relnamespace")
             try leaveOutParts(
@@ -187,7 +186,7 @@ internal import RoostCore
             "NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = '\(catalog)'::regclass AND d.objid = \(alias).oid AND d.deptype = 'e')"
         }
 
-        /// Adds a remark for each found part of an imported table, such as a trigger.
+        /// Adds a remark for each part of an imported table, such as a trigger.
         private mutating func leaveOutParts(_ kind: String, found sql: String) throws(StoreError) {
             for row in try database.query(sql) {
                 let row = CatalogRow(row)
@@ -196,7 +195,7 @@ internal import RoostCore
             }
         }
 
-        /// Adds one remark for all found objects of the schema.
+        /// Adds one remark for all objects of a kind.
         private mutating func leaveOutAll(_ kind: String, found sql: String) throws(StoreError) {
             let names = try database.query(sql).map { "'\(CatalogRow($0).text(0))'" }
             guard let first = names.first else { return }

@@ -8,9 +8,9 @@ internal import RoostCore
         let database: ForeignPostgreSQL
         var schema = ForeignSchema()
         private var tables: [PostgreSQLSource.Table] = []
-        /// The positions of the tables, by their oids.
+        /// The table positions by oid.
         var numbers: [String: Int] = [:]
-        /// For each table, the positions of its columns by their numbers on the server.
+        /// For each table, the column positions by number on the server.
         var columns: [[Int: Int]] = []
 
         private init(_ database: ForeignPostgreSQL) { self.database = database }
@@ -35,12 +35,10 @@ internal import RoostCore
             "SELECT c.oid, n.nspname, c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = \(try database.literal(database.schema)) AND c.relkind IN ('r', 'p') AND pg_catalog.has_table_privilege(c.oid, 'SELECT') ORDER BY 1"
         }
 
-        /// Returns the condition that selects the objects of the schema.
         func isInSchema(_ column: String) throws(StoreError) -> String {
             "\(column) = (SELECT n.oid FROM pg_namespace n WHERE n.nspname = \(try database.literal(database.schema)))"
         }
 
-        /// Adds a sentence about something that is left out.
         mutating func leaveOut(_ sentence: String) { schema.remarks.append(sentence) }
 
         // MARK: Tables
@@ -173,10 +171,8 @@ internal import RoostCore
             columns[table][number] = position
         }
 
-        /// Returns the quoted name of a column.
         func quoted(_ column: Int, of table: Int) -> String { tables[table].columns[column] }
 
-        /// Returns whether the values of a column are integers.
         func isInteger(_ column: Int, of table: Int) -> Bool { tables[table].kinds[column] == .integer }
     }
 

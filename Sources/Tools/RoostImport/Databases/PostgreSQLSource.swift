@@ -5,15 +5,14 @@ internal import RoostCore
 
     /// A schema of a foreign PostgreSQL database.
     ///
-    /// The key of a row is its primary key, if that is one integer and positive in all rows. For
-    /// other tables, each statement numbers the rows anew, so that nothing is written to the
-    /// server, not even a temporary table.
+    /// A row's key is its primary key, if that is one integer and positive in all rows. Otherwise,
+    /// each statement numbers the rows anew, so that nothing is written to the server.
     final class PostgreSQLSource: ForeignSource {
         /// The parts of a table's declaration that only statements need.
         struct Table {
             /// The table in a FROM clause.
             var sql: String
-            /// The names of the columns, quoted.
+            /// The quoted column names.
             var columns: [String] = []
             var kinds: [PostgreSQLKind] = []
             var isPartitioned = false
@@ -28,10 +27,6 @@ internal import RoostCore
 
         /// Begins a transaction and reads the declarations.
         ///
-        /// - Parameters:
-        ///   - path: The path of the location.
-        ///   - timeoutSeconds: The maximum time to wait for a lock.
-        ///   - checkCancellation: Called regularly while statements run.
         /// - Throws: Errors of the database; `invalidRequest` for a schema with a Roost store and
         ///   for a schema without tables.
         init(
@@ -49,7 +44,7 @@ internal import RoostCore
 
         func chooseKeys(_ isNumbered: [Bool]) throws(StoreError) { self.isNumbered = isNumbered }
 
-        /// Does nothing, because the transaction does not see changes by other sessions.
+        /// Does nothing: the transaction sees no changes by other sessions.
         func verify() throws(StoreError) {}
 
         func close() { database.close() }

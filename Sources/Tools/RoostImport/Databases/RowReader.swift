@@ -5,25 +5,18 @@ internal import RoostCore
 /// Databases limit the number of columns in a statement. If a row has more values, several
 /// statements step through the rows together.
 struct RowReader<Source: ForeignSource> {
-    /// The statement and the column that give a value.
+    /// A column of one of the statements.
     struct Place {
         let rows: Source.Rows
         let column: Int32
     }
 
     private let statements: [Source.Rows]
-    /// The place of each value.
     let places: [Place]
-    /// The place of the rowid.
     let rowID: Place
     private let table: String
     private let name: String
 
-    /// - Parameters:
-    ///   - values: The values to read for each row.
-    ///   - table: The position of the table.
-    ///   - source: The database.
-    /// - Throws: Errors of the database.
     init(_ values: [ForeignValue], of table: Int, in source: Source) throws(StoreError) {
         let capacity = max(2, source.maximumColumnCount)
         let all = [.rowID] + values
@@ -46,9 +39,7 @@ struct RowReader<Source: ForeignSource> {
         name = source.name
     }
 
-    /// Moves to the next row.
-    ///
-    /// Returns false at the end.
+    /// Moves to the next row, or returns false at the end.
     func step() throws(StoreError) -> Bool {
         guard let first = statements.first else { return false }
         let hasRow = try first.step()
@@ -56,7 +47,7 @@ struct RowReader<Source: ForeignSource> {
             guard try other.step() == hasRow else {
                 throw StoreError(
                     .corrupted,
-                    "Table '\(table)' of '\(name)' has different numbers of rows in two passes. Check the database."
+                    "Two queries of table '\(table)' of '\(name)' gave different numbers of rows. Check the database for damage."
                 )
             }
         }

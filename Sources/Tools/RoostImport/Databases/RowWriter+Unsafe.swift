@@ -21,9 +21,7 @@ struct RowWriter<Source: ForeignSource> {
         places = reader.places
     }
 
-    /// Appends the record of the next row.
-    ///
-    /// Returns false at the end.
+    /// Appends the record of the next row, or returns false at the end.
     ///
     /// - Throws: `invalidValue` with table, column and row if the model cannot hold a value;
     ///   `limitExceeded` for a row that is too large for a record; errors of the database.
@@ -47,7 +45,7 @@ struct RowWriter<Source: ForeignSource> {
         let cell = try place.rows.cell(place.column)
         if case .null = cell {
             guard reading.isMandatory else { return }
-            // A foreign key to a missing row is read as null too.
+            // A foreign key to a missing row is read as null.
             let problem =
                 reading.foreignKey == nil
                 ? "requires a value, and the database has NULL" : "requires an object, and the row refers to none"
@@ -63,7 +61,6 @@ struct RowWriter<Source: ForeignSource> {
         }
     }
 
-    /// Sets a field, and converts the value if needed.
     private func set(
         _ cell: ForeignCell, reading: ImportBinding.Reading, place: RowReader<Source>.Place, batch: inout RecordBatch
     ) throws(StoreError) {
@@ -135,8 +132,8 @@ struct RowWriter<Source: ForeignSource> {
 
     /// Sets a number or boolean field from a value that must be converted or checked.
     ///
-    /// A text or decimal becomes the nearest double. Any other conversion, also to a float, is
-    /// exact or fails.
+    /// Text or a decimal becomes the nearest double. All other conversions, including to a float,
+    /// must be exact.
     private func setConverted(
         _ cell: ForeignCell, reading: ImportBinding.Reading, place: RowReader<Source>.Place,
         batch: inout RecordBatch
@@ -153,7 +150,7 @@ struct RowWriter<Source: ForeignSource> {
             guard let value = try double(cell, place: place) else {
                 throw failure(reading, problem: "is not a number")
             }
-            // A NaN is not equal to itself, so it is allowed explicitly.
+            // NaN is not equal to itself.
             guard field.kind == .double || value.isNaN || Double(Float(value)) == value else {
                 throw failure(
                     reading, reason: "the value cannot be stored exactly as a float in \(name(of: reading))")
@@ -192,18 +189,17 @@ struct RowWriter<Source: ForeignSource> {
 
     // MARK: Errors
 
-    /// The number of the current row for messages, which is the rowid if statements can name it.
+    /// The row number for messages, which is the rowid if statements can name it.
     private var row: Int64 {
         guard table.rowIDName != nil else { return rows }
         // Reading the rowid again cannot fail.
         do throws(StoreError) { return try reader.rowID.rows.integer(reader.rowID.column) } catch { return rows }
     }
 
-    /// Returns the name of the property that gets a value, for messages.
     private func name(of reading: ImportBinding.Reading) -> String { "'\(entity.name).\(reading.field.name)'" }
 
     private func failure(_ reading: ImportBinding.Reading, problem: String) -> StoreError {
-        failure(reading, reason: "the value \(problem), as \(name(of: reading)) requires")
+        failure(reading, reason: "the value \(problem), which \(name(of: reading)) requires")
     }
 
     @inline(never)
@@ -216,7 +212,7 @@ struct RowWriter<Source: ForeignSource> {
 }
 
 extension DecimalNumber {
-    /// The number as a whole number, or nil for a fraction, NaN and a number out of range.
+    /// The whole number, or nil for a fraction, NaN or a number out of range.
     fileprivate var wholeNumber: Int64? {
         guard !isNaN, (0...19).contains(exponent) else { return nil }
         var magnitude = mantissa

@@ -4,7 +4,7 @@ internal import RoostForeignSQLite
 #if SQLite
     internal import RoostFiles
 
-    /// The files of an SQLite database, with the mode for reading them, and a check for changes.
+    /// The files of an SQLite database, and the mode for reading them.
     struct SQLiteFile {
         let path: String
         let mode: ForeignDatabase.Mode
@@ -17,7 +17,7 @@ internal import RoostForeignSQLite
         /// A remark about rows that the import may miss, or nil.
         let remark: String?
 
-        /// Examines the file at `path` and refuses a file that is not a foreign SQLite database.
+        /// Refuses a file that is not a foreign SQLite database.
         ///
         /// - Throws: `notFound`, `notAStore`, `corrupted`, `permissionDenied`, `ioFailure`;
         ///   `invalidRequest` for a store of Roost.
@@ -43,8 +43,8 @@ internal import RoostForeignSQLite
             // 'Rost' at offset 68 marks a store of Roost.
             if header[68..<72].elementsEqual("Rost".utf8) { throw Self.roostStore(path) }
             let hasLog = (log?.byteCount ?? 0) > 0
-            // The length of the file is not checked for a page size of 65536, which the header stores as 1. It is not
-            // checked for invalid page sizes either, because SQLite refuses them.
+            // The header stores the page size 65536 as 1, so such files are not checked. SQLite itself refuses
+            // invalid page sizes.
             let pageSize = Int(header[16]) << 8 | Int(header[17])
             if !hasLog, pageSize >= 512, main.byteCount % pageSize != 0 {
                 throw StoreError(
@@ -56,7 +56,8 @@ internal import RoostForeignSQLite
             mode = !usesLog || hasIndex ? .locked : hasLog ? .logInMemory : .immutable
             remark =
                 mode == .immutable && main.linkCount > 1
-                ? "The file has other names (hard links). Rows in a log beside another name are not imported." : nil
+                ? "The file has other names (hard links). If another name has a log file beside it, the rows in that log are not imported."
+                : nil
         }
 
         private static func roostStore(_ path: String) -> StoreError {

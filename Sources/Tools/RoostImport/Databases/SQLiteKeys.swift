@@ -9,7 +9,6 @@ internal import RoostForeignSQLite
     /// temporary table on disk maps rows to numbers.
     struct SQLiteKeys {
         private let schema: ForeignSchema
-        /// For each table, whether its rows are numbered.
         private let isNumbered: [Bool]
 
         /// Creates the temporary tables.
@@ -30,12 +29,13 @@ internal import RoostForeignSQLite
 
         /// Returns the FROM clause of a table.
         static func source(_ table: ForeignTable) -> String {
-            // Rows are read from the table itself, because a covering index can have another order.
+            // A covering index can have another order.
             "FROM main.\(ForeignDatabase.quoted(table.name)) AS t NOT INDEXED"
         }
 
-        /// Returns the ORDER BY clause that gives the rows the same order each time, or an empty
-        /// text if the table has neither a rowid that statements can name nor a primary key.
+        /// Returns the ORDER BY clause that makes the order of the rows repeatable.
+        ///
+        /// Empty if the rowid has no usable name and the table has no primary key.
         static func order(_ table: ForeignTable) -> String {
             if let name = table.rowIDName { return "ORDER BY t.\(name)" }
             guard table.isWithoutRowID else { return "" }
@@ -50,8 +50,7 @@ internal import RoostForeignSQLite
             table.rowIDName.map { [$0] } ?? table.primaryKey.map { ForeignDatabase.quoted(table.columns[$0].name) }
         }
 
-        /// Returns SQL for the key of the object to which a foreign key of table `t` refers, or
-        /// null.
+        /// Returns SQL for the key of the object to which a foreign key of table `t` refers.
         func key(_ key: ForeignTable.ForeignKey, of table: ForeignTable) -> String {
             let parent = schema.tables[key.parent]
             let source = "main.\(ForeignDatabase.quoted(parent.name)) AS p"
@@ -59,7 +58,7 @@ internal import RoostForeignSQLite
             guard isNumbered[key.parent] else {
                 return "(SELECT p.\(parent.rowIDName ?? "rowid") FROM \(source) WHERE \(condition))"
             }
-            // A unary plus removes the affinity, so that the values are compared as they are.
+            // A unary plus removes the affinity, so that values are not converted.
             let sameRow = Self.identity(parent).enumerated().map { "k.v\($0) = +p.\($1)" }.joined(separator: " AND ")
             return
                 "(SELECT k.key FROM \(source) CROSS JOIN temp.\(Self.map(key.parent)) AS k WHERE \(condition) AND \(sameRow))"

@@ -2,14 +2,13 @@ internal import RoostCore
 internal import RoostForeignSQLite
 
 #if SQLite
-    /// Reads the schema of a foreign database.
     struct SQLiteSchemaReader {
         private let database: ForeignDatabase
         private var schema = ForeignSchema()
 
         private init(_ database: ForeignDatabase) { self.database = database }
 
-        /// Returns the tables and the other declarations of the schema.
+        /// Reads the schema.
         ///
         /// - Throws: `invalidRequest` for a Core Data store and a database without tables; errors
         ///   of the database.
@@ -24,7 +23,6 @@ internal import RoostForeignSQLite
 
         // MARK: Tables
 
-        /// Reads the names of tables and of all other declarations.
         private mutating func readNames() throws(StoreError) {
             let rows = try database.prepare(
                 "SELECT type, name, tbl_name, rootpage, sql FROM main.sqlite_schema ORDER BY rowid")
@@ -76,8 +74,7 @@ internal import RoostForeignSQLite
             }
         }
 
-        /// Returns whether a table is a shadow table of a virtual table, as created by FTS and
-        /// R*Tree.
+        /// Returns whether a table belongs to a virtual table of FTS or R*Tree.
         private static func isShadow(_ name: String, of owner: (name: String, sql: String)) -> Bool {
             guard let suffix = SchemaName(name).suffix(after: SchemaName(owner.name + "_")) else { return false }
             let words = SchemaText.words(owner.sql)
@@ -105,8 +102,7 @@ internal import RoostForeignSQLite
                 }
                 let type = try rows.text(2) ?? ""
                 let isGenerated = rows.integer(6) >= 2
-                // SQLite may compute generated values on each read, with functions that are missing
-                // or not allowed.
+                // Generated values may need functions that are missing or not allowed.
                 if isGenerated, try !isReadable(name, of: table.name) {
                     table.remarks.append(
                         "Column '\(name)' is left out, because SQLite cannot compute its values without the program that made it."
@@ -156,7 +152,6 @@ internal import RoostForeignSQLite
             table.isWithoutRowID = !table.primaryKey.isEmpty
         }
 
-        /// Returns a text in single quotes.
         private static func literal(_ text: String) -> String {
             var bytes = [UInt8(ascii: "'")]
             for byte in text.utf8 { bytes += byte == UInt8(ascii: "'") ? [byte, byte] : [byte] }
@@ -178,8 +173,7 @@ internal import RoostForeignSQLite
                 var (columns, descending, collations): ([Int?], [Bool], [String]) = ([], [], [])
                 while try parts.step() {
                     guard parts.integer(5) != 0 else { continue }
-                    // SQLite's column numbers include columns that are left out, so the column is
-                    // found by name.
+                    // SQLite's column numbers include columns that are left out.
                     columns.append(try parts.text(2).flatMap { table.column($0) })
                     descending.append(parts.integer(3) != 0)
                     collations.append(try parts.text(4)?.uppercased() ?? "BINARY")

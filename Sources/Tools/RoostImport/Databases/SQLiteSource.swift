@@ -3,19 +3,16 @@ internal import RoostForeignSQLite
 
 #if SQLite
     /// A foreign SQLite database.
-    ///
-    /// The key of a row is its rowid or its number; see ``SQLiteKeys``.
     final class SQLiteSource: ForeignSource {
         let schema: ForeignSchema
         private let file: SQLiteFile
         private let database: ForeignDatabase
         private var keys: SQLiteKeys?
 
-        /// Begins a transaction and reads the declarations.
+        /// Begins a transaction and reads the schema.
         ///
-        /// - Parameters:
-        ///   - path: The path of the database.
-        ///   - checkCancellation: Called regularly while statements run.
+        /// Calls `checkCancellation` regularly while statements run.
+        ///
         /// - Throws: `notFound`, `notAStore`, `corrupted`, `busy`, `permissionDenied`, `ioFailure`;
         ///   `invalidRequest` for a store of Roost or Core Data and for a database without tables.
         init(path: String, checkCancellation: @escaping @Sendable () throws(StoreError) -> Void) throws(StoreError) {
@@ -60,7 +57,6 @@ internal import RoostForeignSQLite
         /// Does nothing, because the transaction ends when the database is deallocated.
         func close() {}
 
-        /// Returns an expression for a value of table `t`.
         private func sql(_ value: ForeignValue, of table: ForeignTable) throws(StoreError) -> String {
             switch value {
             case .rowID: return table.rowIDName.map { "t.\($0)" } ?? "0"

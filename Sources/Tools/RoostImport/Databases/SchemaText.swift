@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A name whose ASCII letters are compared without case, as in SQLite, and all other bytes exactly.
+/// A name whose ASCII letters are compared without case, as in SQLite.
 struct SchemaName: Hashable {
     private let folded: [UInt8]
 
@@ -13,8 +13,7 @@ struct SchemaName: Hashable {
 
     func hasPrefix(_ prefix: String) -> Bool { folded.starts(with: prefix.utf8) }
 
-    /// Returns the rest of the name after a prefix, or nil if the name does not have the
-    /// prefix.
+    /// Returns the rest of the name, or nil without the prefix.
     func suffix(after prefix: SchemaName) -> String? {
         guard folded.starts(with: prefix.folded) else { return nil }
         return String(decoding: folded.dropFirst(prefix.folded.count), as: UTF8.self)
@@ -23,8 +22,7 @@ struct SchemaName: Hashable {
 
 /// The positions of tables or columns by their names.
 ///
-/// A name is found by its bytes. If no name has these bytes, case is ignored, and exactly one name
-/// must match.
+/// A name is found by its bytes, or without case if exactly one name matches.
 struct SchemaNames {
     private var exact: [[UInt8]: Int] = [:]
     private var folded: [SchemaName: [Int]] = [:]
@@ -34,7 +32,6 @@ struct SchemaNames {
         folded[SchemaName(name), default: []].append(position)
     }
 
-    /// Returns the position of a name.
     func position(of name: String) -> Int? {
         if let position = exact[Array(name.utf8)] { return position }
         guard let positions = folded[SchemaName(name)], positions.count == 1 else { return nil }
@@ -69,7 +66,7 @@ enum SchemaText {
             if !word.isEmpty { words.insert(String(decoding: word, as: UTF8.self).uppercased()) }
             word = []
         }
-        /// Moves to the first byte after a quoted text or comment, which ends with `end`.
+        /// Skips a quoted text or comment that ends with `end`.
         func skip(to end: [UInt8]) {
             place += 1
             while place < bytes.count, !bytes[place...].starts(with: end) { place += 1 }
@@ -116,9 +113,7 @@ enum SchemaLiteral: Equatable {
     case blob([UInt8])
     case boolean(Bool)
 
-    /// Reads a literal.
-    ///
-    /// Returns nil for an expression such as `CURRENT_TIMESTAMP`.
+    /// Reads a literal, or returns nil for an expression such as `CURRENT_TIMESTAMP`.
     init?(_ text: String) {
         let text = text.drop { $0.isWhitespace }
         let bytes = Array(text.utf8)

@@ -5,13 +5,7 @@ internal import RoostQuery
 internal import RoostSystem
 
 extension CellFormat {
-    /// Returns the value of a text for a field, or nil if the text is invalid for the field.
-    ///
-    /// - Parameters:
-    ///   - text: The text, in UTF-8.
-    ///   - field: The field.
-    ///   - model: The model of the field.
-    /// - Returns: The value.
+    /// Returns the value of a UTF-8 text for a field, or nil if the text is invalid for the field.
     package func value(
         _ text: UnsafeRawBufferPointer, for field: RecordLayout.Field, in model: ManagedObjectModel
     ) -> Value? {
@@ -32,13 +26,9 @@ extension CellFormat {
         }
     }
 
-    /// Sets a field of the current record.
+    /// Sets a field of the current record, or returns false if the UTF-8 text is invalid for the
+    /// field.
     ///
-    /// - Parameters:
-    ///   - text: The text, in UTF-8.
-    ///   - field: The field.
-    ///   - batch: The batch of the record.
-    /// - Returns: False if the text is invalid for the field.
     /// - Throws: `limitExceeded` for a record that is too large.
     func set(
         _ text: UnsafeRawBufferPointer, for field: RecordLayout.Field, in batch: inout RecordBatch
@@ -72,8 +62,8 @@ extension CellFormat {
 
     /// Returns a floating-point number, an infinity or NaN, as `roost export` writes them.
     ///
-    /// The inference of column types does not accept the words for infinity and NaN as numbers,
-    /// because other programs use such words for missing values.
+    /// Column types are inferred without the words for infinity and NaN, because other programs use
+    /// such words for missing values.
     private func number(_ text: UnsafeRawBufferPointer, for field: RecordLayout.Field) -> Double? {
         if let number = double(text) { return number }
         let word = Self.trimmed(text)
@@ -81,7 +71,6 @@ extension CellFormat {
         return field.kind == .float ? JSONNumbers.floatNaN(word).map { Double($0) } : JSONNumbers.nan(word)
     }
 
-    /// Returns a decimal number or NaN.
     private func decimalOrNaN(_ text: UnsafeRawBufferPointer) -> DecimalNumber? {
         decimal(text) ?? (Self.trimmed(text).elementsEqual("NaN".utf8) ? .nan : nil)
     }
@@ -123,7 +112,7 @@ extension CellFormat {
         return .objectID(ObjectID(model.entities[number].name, key: key))
     }
 
-    /// Returns a description of the valid texts for fields of a kind, for messages.
+    /// Returns the valid texts for fields of a kind, in words.
     package static func expectation(of kind: RecordLayout.Field.Kind) -> String {
         switch kind {
         case .integer16: "a whole number from -32768 to 32767"

@@ -4,23 +4,18 @@ internal import RoostJSONText
 
 /// The rules for converting the cells of a text to values.
 package struct CellFormat: Sendable {
-    /// The character before the digits of a fraction: a point or a comma.
+    /// The point or comma before a fraction.
     var decimalSeparator = UInt8(ascii: ".")
-    /// The form of dates, or nil for ISO 8601 (`2024-05-01` or `2024-05-01T12:30:00Z`).
+    /// The form of dates, or nil for ISO 8601.
     var datePattern: DatePattern?
     /// The time zone of times without a zone, or nil for UTC.
     var timeZone: TimeZone?
 
-    /// Creates the default rules: a decimal point, dates in ISO 8601, UTC.
     package init() {}
 
-    /// Calls `body` with the bytes of a cell, without blanks around them and with a point as the
-    /// decimal separator.
+    /// Calls `body` with the bytes of a cell, without blanks around them and with a decimal point.
     ///
-    /// - Parameters:
-    ///   - bytes: The bytes of a cell.
-    ///   - body: Receives the bytes, or no bytes for a cell that cannot be a number.
-    /// - Returns: The result of `body`.
+    /// `body` receives no bytes for a cell that cannot be a number.
     func withNumber<Result>(
         _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {
@@ -42,8 +37,7 @@ package struct CellFormat: Sendable {
         return UnsafeRawBufferPointer(rebasing: bytes[start..<end])
     }
 
-    /// Returns a whole number of 64 bits, or nil for any other text, including a number with a
-    /// fraction.
+    /// Returns a 64-bit number without a fraction, or nil for any other text.
     func integer(_ bytes: UnsafeRawBufferPointer) -> Int64? {
         let text = Self.trimmed(bytes)
         guard let first = text.first else { return nil }
@@ -56,17 +50,16 @@ package struct CellFormat: Sendable {
         return JSONNumbers.integer(text)
     }
 
-    /// Returns a floating-point number, or nil for any other text and for a number that would
-    /// become zero.
+    /// Returns a floating-point number, or nil for other text and for a nonzero number that rounds
+    /// to zero.
     func double(_ bytes: UnsafeRawBufferPointer) -> Double? {
         withNumber(bytes) { text in
             guard Self.isNumber(text), let number = JSONNumbers.double(text) else { return nil }
-            // A number that is too small for a double must not become zero.
             return number == 0 && Self.hasNonzeroDigit(text) ? nil : number
         }
     }
 
-    /// Returns a decimal number, or nil for any other text and for a number of more than 38 digits.
+    /// Returns a decimal number, or nil for other text and for more than 38 digits.
     func decimal(_ bytes: UnsafeRawBufferPointer) -> DecimalNumber? {
         withNumber(bytes) { text in Self.isNumber(text) ? DecimalNumber(utf8: text) : nil }
     }
@@ -103,9 +96,7 @@ package struct CellFormat: Sendable {
         return index == text.count
     }
 
-    /// Returns the truth value that a text represents, or nil for any other text.
-    ///
-    /// The words `true`, `yes`, `t`, `y`, `1` and their opposites are compared without case.
+    /// Returns a truth value, or nil for any other text.
     static func boolean(_ bytes: UnsafeRawBufferPointer) -> Bool? {
         let text = trimmed(bytes)
         guard text.count <= 5 else { return nil }
@@ -116,14 +107,14 @@ package struct CellFormat: Sendable {
         }
     }
 
-    /// Returns the seconds from 2001-01-01 00:00:00 UTC to a date, or nil for any other text.
+    /// Returns the seconds since 2001-01-01 00:00:00 UTC, or nil for any other text.
     func seconds(_ bytes: UnsafeRawBufferPointer) -> Double? {
         let text = Self.trimmed(bytes)
         if let datePattern {
             return datePattern.hasTime ? datePattern.seconds(text).map(inZone) : datePattern.seconds(text)
         }
         guard (10...60).contains(text.count), text[4] == UInt8(ascii: "-") else { return nil }
-        // Most dates are a day, or a day and a time with seconds. These forms have a fast path.
+        // A fast path for the most frequent forms.
         if let pattern = text.count == 10 ? Self.day : text.count == 19 ? Self.time(after: text[10]) : nil {
             // A date without a time is not shifted by the time zone.
             return text.count == 10 ? pattern.seconds(text) : pattern.seconds(text).map(inZone)
@@ -149,7 +140,7 @@ package struct CellFormat: Sendable {
 
     /// Returns whether a date in ISO 8601 has an offset from UTC other than zero.
     static func hasOffset(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        // The day has 10 characters, and a hyphen after them begins an offset.
+        // The hyphens in the first 10 characters belong to the day.
         let time = trimmed(bytes).dropFirst(10)
         guard let sign = time.lastIndex(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }) else {
             return false
@@ -160,12 +151,11 @@ package struct CellFormat: Sendable {
     /// Converts the seconds of a time in ``timeZone`` to seconds in UTC.
     private func inZone(_ seconds: Double) -> Double {
         guard let timeZone else { return seconds }
-        // Near a clock change, the first offset may be wrong. So the offset is determined again, at the first result.
+        // Near a clock change, the first offset may be wrong.
         let first = seconds - Double(timeZone.secondsFromGMT(for: Date(timeIntervalSinceReferenceDate: seconds)))
         return seconds - Double(timeZone.secondsFromGMT(for: Date(timeIntervalSinceReferenceDate: first)))
     }
 
-    /// Returns a UUID of 36 characters, or nil for any other text.
     static func uuid(_ bytes: UnsafeRawBufferPointer) -> UUID? {
         let text = trimmed(bytes)
         guard text.count == 36 else { return nil }

@@ -4,25 +4,21 @@ internal import RoostJSONText
 
 /// The common type of all values of a column.
 ///
-/// Whole numbers become integers. Other numbers become floating-point numbers, or decimal numbers
-/// if digits would be lost. Only floating-point numbers keep the sign of `-0`. Digits with a
+/// Whole numbers become integers. Other numbers become floating-point numbers, or decimals if
+/// digits would be lost. `-0` becomes a floating-point number, to keep its sign. Digits with a
 /// leading zero, as in postal codes, are text. Booleans, dates and UUIDs keep their types. All
-/// other columns are text, which keeps each cell unchanged.
+/// other columns are text.
 struct ColumnProfile {
     /// The number of decimal digits that a floating-point number always preserves.
     private static let doubleDigitCount = 15
 
     private let format: CellFormat
     /// The types that all cells so far can have.
-    ///
-    /// Before the first cell, these are all types except text.
     private var candidates: [AttributeType] = [.boolean, .integer64, .double, .decimal, .date, .uuid]
     private var kinds: Set<ImportRow.Cell.Kind> = []
-    /// The number of cells with a value.
     private(set) var valueCount = 0
-    /// The forms of the dates so far, without their fractions of a second.
+    /// The forms of the dates so far, without fractions.
     private var dateForms: DateForm = []
-    /// Whether all dates so far have the same form.
     private var hasOneDateForm = true
     /// Whether a date so far has a time without a zone.
     private var hasLocalTime = false
@@ -31,8 +27,7 @@ struct ColumnProfile {
 
     init(_ format: CellFormat) {
         self.format = format
-        // If a date pattern is given, dates are tried before numbers, because dates can look like
-        // numbers.
+        // Dates with a pattern can look like numbers, so dates are tried first.
         if format.datePattern != nil { candidates = [.date] + candidates.filter { $0 != .date } }
     }
 
@@ -77,7 +72,6 @@ struct ColumnProfile {
         return (type, remarks.isEmpty ? nil : remarks.joined(separator: "; "), !losses.isEmpty)
     }
 
-    /// Returns a remark about dates whose offset from UTC is not kept.
     static func remark(offsetCount count: Int) -> String {
         count == 1
             ? "1 time with an offset from UTC is kept as a time in UTC"
@@ -98,8 +92,7 @@ struct ColumnProfile {
             return format.integer(bytes) != nil && !hasBlanks(bytes) && !isNegativeZero(bytes)
         case .double:
             guard isPlainNumber(bytes, kind: kind), let number = format.double(bytes) else { return false }
-            // A number of more than 15 digits must equal the shortest text of the double. Otherwise
-            // digits would be lost.
+            // A longer number must equal the shortest text of its double, or digits would be lost.
             if digitCount(bytes) <= doubleDigitCount { return number.isNormal || number == 0 }
             guard let exact = format.decimal(bytes) else { return false }
             return exact == DecimalNumber(utf8: "\(number)".utf8)
@@ -109,8 +102,7 @@ struct ColumnProfile {
             guard kind == .text || kind == .plain, !hasBlanks(bytes), let seconds = format.seconds(bytes) else {
                 return false
             }
-            // Fractions of this length stay different if stored dates can differ by less than one unit of the last
-            // digit.
+            // Stored dates must distinguish fractions of this length.
             let digits = fractionDigitCount(bytes)
             return digits == 0 || seconds.ulp < pow(10, -Double(digits))
         case .uuid: return (kind == .text || kind == .plain) && bytes.count == 36 && CellFormat.uuid(bytes) != nil
@@ -140,7 +132,6 @@ struct ColumnProfile {
         return JSONNumbers.isDigit(digits[digits.startIndex + 1])
     }
 
-    /// Returns the number of digits after the last point.
     private static func fractionDigitCount(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard let point = bytes.lastIndex(of: UInt8(ascii: ".")) else { return 0 }
         return bytes[(point + 1)...].prefix { JSONNumbers.isDigit($0) }.count

@@ -1,11 +1,11 @@
 internal import Foundation
 internal import RoostCore
 
-/// The form in which a text writes dates.
+/// The form of dates in a text.
 ///
 /// The parts are `yyyy`, `yy` (1970 to 2069), `MM`, `M`, `MMM` (English), `dd`, `d`, `HH`, `H`,
 /// `mm`, `ss`, and one to nine `S`. Any number of `S` reads 1 to 9 digits of a fraction. All other
-/// characters are literal, and letters among them must be in single quotes.
+/// characters are literal. Literal letters must be in single quotes.
 struct DatePattern: Sendable {
     private enum Part: Sendable, Equatable {
         case year, shortYear, month, monthName, day, hour, minute, second, fraction
@@ -18,12 +18,9 @@ struct DatePattern: Sendable {
 
     private let parts: [(part: Part, digits: ClosedRange<Int>)]
 
-    /// Whether the pattern has an hour.
     var hasTime: Bool { parts.contains { $0.part == .hour } }
 
-    /// Reads a pattern.
-    ///
-    /// Returns nil for a pattern that is not as described, or lacks a year, month or day.
+    /// Reads a pattern, or returns nil if the pattern is invalid or lacks a year, month or day.
     init?(_ text: String) {
         var parts: [(Part, ClosedRange<Int>)] = []
         var rest = Array(text.utf8)[...]
@@ -60,8 +57,8 @@ struct DatePattern: Sendable {
         self.parts = parts.map { (part: $0.0, digits: $0.1) }
     }
 
-    /// Returns the seconds since 2001-01-01 00:00:00 in the time zone of the text, or nil if the
-    /// text does not match.
+    /// Returns the seconds since 2001-01-01 00:00:00 in the text's time zone, or nil for other
+    /// text.
     func seconds(_ text: UnsafeRawBufferPointer) -> Double? {
         var (year, month, day, time, fraction) = (0, 0, 0, 0, 0.0)
         var index = 0

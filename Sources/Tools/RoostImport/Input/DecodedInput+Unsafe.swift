@@ -1,9 +1,8 @@
 internal import RoostCore
 
-/// The text of an input, converted to UTF-8.
+/// The UTF-8 text of an input, without a byte order mark.
 ///
-/// A byte order mark is left out. An input in UTF-8 is not validated here, because the reader of
-/// the cells does that.
+/// The reader of the cells validates an input that is already in UTF-8.
 struct DecodedInput {
     private let input: ImportInput
     private var encoding: TextEncoding
@@ -11,17 +10,11 @@ struct DecodedInput {
     /// The first half of a surrogate pair whose second half has not been read yet.
     private var firstHalf: UInt16?
     private var raw: [UInt8] = []
-    /// Decoded bytes.
-    ///
-    /// The bytes from `decodedStart` on are read next.
+    /// Decoded bytes, to be read from `decodedStart`.
     private var decoded: [UInt8] = []
     private var decodedStart = 0
     private static let chunkByteCount = 64 << 10
 
-    /// - Parameters:
-    ///   - input: The bytes.
-    ///   - encoding: The encoding. Nil uses the byte order mark or, without a mark, UTF-8.
-    /// - Throws: `ioFailure`.
     init(_ input: ImportInput, encoding: TextEncoding?) throws(StoreError) {
         self.input = input
         var start: [UInt8] = [0, 0, 0]
@@ -46,10 +39,10 @@ struct DecodedInput {
         }
     }
 
-    /// Fills the beginning of a buffer with the next bytes of the text.
+    /// Fills the beginning of a buffer with text, and returns the number of bytes, or 0 at the end.
     ///
-    /// - Parameter buffer: Memory for at least one byte.
-    /// - Returns: The number of bytes, or 0 at the end.
+    /// The buffer must not be empty.
+    ///
     /// - Throws: `ioFailure`; `invalidValue` for bytes that are invalid in the encoding.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int {
         if encoding == .utf8 {
@@ -68,9 +61,7 @@ struct DecodedInput {
         return count
     }
 
-    /// Decodes the next bytes.
-    ///
-    /// Returns false at the end.
+    /// Decodes the next bytes, or returns false at the end.
     private mutating func decodeMore() throws(StoreError) -> Bool {
         decoded.removeAll(keepingCapacity: true)
         decodedStart = 0
@@ -132,7 +123,6 @@ struct DecodedInput {
         }
     }
 
-    /// Adds a character in UTF-8.
     private mutating func append(_ scalar: UInt32) {
         guard scalar >= 0x80, let character = UnicodeScalar(scalar) else {
             decoded.append(UInt8(truncatingIfNeeded: scalar))

@@ -3,10 +3,8 @@ package import RoostCore
 internal import RoostFiles
 internal import RoostSystem
 
-/// The bytes of a text that can be read several times: a file, or a pipe that was copied to a
-/// temporary file.
+/// A file, or a temporary copy of a pipe, that can be read several times.
 package final class ImportInput: Sendable {
-    /// The place of the bytes.
     private enum Place: Sendable {
         case file(CInt)
         case spill(Mutex<SpillFile>)
@@ -24,11 +22,10 @@ package final class ImportInput: Sendable {
     private let place: Place
     private let stamp: Stamp?
 
-    /// Opens a file.
+    /// Opens a regular file.
     ///
-    /// - Parameter path: The path of a regular file.
-    /// - Throws: `notFound`, `permissionDenied`, `ioFailure`, and `invalidRequest` for any other
-    ///   kind of file.
+    /// - Throws: `notFound`, `permissionDenied`, `ioFailure`; `invalidRequest` for any other kind
+    ///   of file.
     package init(path: String) throws(StoreError) {
         name = path
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -49,13 +46,10 @@ package final class ImportInput: Sendable {
         place = .file(descriptor)
     }
 
-    /// Reads a stream to its end into a temporary file.
+    /// Reads a stream to its end into a temporary file, in the first usable directory.
     ///
-    /// - Parameters:
-    ///   - name: The name in messages.
-    ///   - directories: The directories for the file, the preferred one first.
-    ///   - source: Fills the beginning of a buffer, and returns the number of bytes, or 0 at the
-    ///     end.
+    /// `source` fills the beginning of a buffer, and returns the number of bytes, or 0 at the end.
+    ///
     /// - Throws: `noSpace`, `ioFailure`, and the errors of `source`.
     package init(
         spooling name: String, inOneOf directories: [String],
@@ -88,7 +82,6 @@ package final class ImportInput: Sendable {
 
     private static let chunkByteCount = 256 << 10
 
-    /// The number of bytes.
     package var byteCount: Int {
         switch place {
         case .file: stamp?.byteCount ?? 0
@@ -96,12 +89,8 @@ package final class ImportInput: Sendable {
         }
     }
 
-    /// Reads the bytes at an offset.
+    /// Reads bytes from an offset, and returns their number, or 0 at the end.
     ///
-    /// - Parameters:
-    ///   - buffer: Memory for the bytes.
-    ///   - offset: The offset of the first byte.
-    /// - Returns: The number of bytes, or 0 at the end.
     /// - Throws: `ioFailure`.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StoreError) -> Int {
         switch place {
@@ -123,9 +112,7 @@ package final class ImportInput: Sendable {
         }
     }
 
-    /// Fails if another program has changed the file since it was opened.
-    ///
-    /// - Throws: `conflict`.
+    /// Throws `conflict` if another program has changed the file since it was opened.
     package func requireUnchanged() throws(StoreError) {
         guard case .file(let descriptor) = place, let stamp else { return }
         guard try Self.status(of: descriptor, path: name).stamp == stamp else {

@@ -1,12 +1,9 @@
-/// The encoding of a text file.
 package enum TextEncoding: String, Sendable, CaseIterable {
     /// UTF-8, with or without a byte order mark.
     case utf8 = "utf-8"
     /// UTF-16, little-endian unless a byte order mark specifies big-endian.
     case utf16 = "utf-16"
-    /// UTF-16, little-endian.
     case utf16LittleEndian = "utf-16le"
-    /// UTF-16, big-endian.
     case utf16BigEndian = "utf-16be"
     /// ISO 8859-1: each byte is the character with that number.
     case latin1 = "latin1"

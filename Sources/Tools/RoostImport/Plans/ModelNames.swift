@@ -7,17 +7,15 @@ package struct ModelNames {
     /// The maximum number of bytes of a name before a number is appended.
     private static let maximumByteCount = 240
 
-    /// Creates a source of names for properties or for entities.
-    ///
-    /// Names for properties avoid the reserved names.
+    /// Creates a source, whose names for properties avoid the reserved names.
     package init(ofProperties: Bool = true) {
         if ofProperties { taken = Set(ManagedObjectModel.reservedPropertyNames.map { $0.lowercased() }) }
     }
 
-    /// Returns the text itself if it is valid as a name in a model and not used yet.
+    /// Returns a name for a text, which is the text itself if possible.
     ///
-    /// Otherwise control characters, `.`, `#` and `/` become underscores, a long name is cut, and a
-    /// used or reserved name gets a number. Names are compared without case.
+    /// Control characters, `.`, `#` and `/` become underscores. A long name is cut. A used or
+    /// reserved name gets a number. Names are compared without case.
     package mutating func name(for text: String, orElse fallback: String) -> String {
         var name = ""
         for character in text.precomposedStringWithCanonicalMapping.trimmingCharacters(in: .whitespacesAndNewlines) {

@@ -9,12 +9,9 @@ struct ByteStorage: ~Copyable {
 
     mutating func removeAll() { count = 0 }
 
-    /// Adds bytes.
+    /// Adds bytes, and returns the offset of the first.
     ///
     /// Earlier bytes may move.
-    ///
-    /// - Parameter bytes: The bytes.
-    /// - Returns: The offset of the first added byte.
     mutating func append(_ bytes: UnsafeRawBufferPointer) -> Int {
         if capacity - count < bytes.count {
             let larger = UnsafeMutableRawPointer.allocate(

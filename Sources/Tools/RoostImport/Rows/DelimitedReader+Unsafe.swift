@@ -4,17 +4,15 @@ internal import RoostCore
 /// Reads comma-separated values (RFC 4180) and similar formats.
 ///
 /// Each cell is a range of the buffer, in which a doubled quote becomes one quote. The first line
-/// determines how all lines end: with LF or CR LF, or with CR alone. An empty cell is null, and an
-/// empty text is written in quotes. Empty lines are skipped. So in a text of one column, a line
-/// with only the separator is a row with null. The memory in use grows to the size of the longest
-/// row.
+/// determines how all lines end: with LF or CR LF, or with CR alone. An empty cell is null, and
+/// `""` is an empty text. Empty lines are skipped. So in a text of one column, a line with only the
+/// separator is a row with null. The buffer grows to the size of the longest row.
 final class DelimitedReader: TextRowReader {
     private static let maximumRowByteCount = 256 << 20
     private static let chunkByteCount = 256 << 10
     private static let quote = UInt8(ascii: "\"")
     private static let newline = UInt8(ascii: "\n")
     private static let carriageReturn = UInt8(ascii: "\r")
-    /// The separators to look for in the first line.
     private static let usualDelimiters = [",", ";", "\t", "|"].map { UInt8(ascii: $0) }
 
     private(set) var columns: [String] = []
@@ -35,20 +33,14 @@ final class DelimitedReader: TextRowReader {
     private var rowStart = 0
     private var end = 0
     private var isAtEnd = false
-    /// The number of bytes of the current row.
-    ///
-    /// The next row starts after them.
+    /// The length of the current row, in bytes.
     private var rowByteCount = 0
     private var line = 1
     /// Whether lines end with CR alone, or nil before the end of the first line.
     private var endsWithReturn: Bool?
 
-    /// - Parameters:
-    ///   - input: The bytes.
-    ///   - encoding: The encoding. Nil uses the byte order mark or, without a mark, UTF-8.
-    ///   - delimiter: The separator of cells, or nil for the most frequent separator in the first
-    ///     line.
-    ///   - hasHeader: Whether the first row has the names of the columns.
+    /// Reads the first row.
+    ///
     /// - Throws: `invalidValue` for a text without a valid first row; `ioFailure`, `limitExceeded`.
     init(
         _ input: ImportInput, encoding: TextEncoding?, delimiter: UInt8?, hasHeader: Bool
@@ -195,9 +187,7 @@ final class DelimitedReader: TextRowReader {
         return columns.indices.contains(index) ? columns[index] : "column\(index + 1)"
     }
 
-    /// Skips the separator after a cell.
-    ///
-    /// Returns false at the end of the row.
+    /// Skips the separator after a cell, or returns false at the end of the row.
     private func passDelimiter(_ index: inout Int) throws(StoreError) -> Bool {
         guard try has(index) else { return false }
         if base[rowStart + index] == delimiter {
@@ -210,8 +200,8 @@ final class DelimitedReader: TextRowReader {
 
     /// Returns whether a line ends at a byte outside quotes.
     ///
-    /// If lines end with CR alone, LF is part of a cell. If lines end with LF or CR LF, any other
-    /// CR is part of a cell, except at the end of the text.
+    /// If lines end with CR alone, LF belongs to a cell. Otherwise a CR without LF belongs to a
+    /// cell, except at the end of the text.
     private func isLineEnd(_ index: Int) throws(StoreError) -> Bool {
         switch base[rowStart + index] {
         case Self.newline:
@@ -222,7 +212,6 @@ final class DelimitedReader: TextRowReader {
                 if endsWithReturn == nil { endsWithReturn = false }
                 return true
             }
-            // At the end of the text, CR always ends a line.
             guard try has(index + 1) else { return true }
             if endsWithReturn == nil { endsWithReturn = true }
             return endsWithReturn == true
@@ -298,7 +287,7 @@ final class DelimitedReader: TextRowReader {
                 "'\(name)', line \(row.line): the row is longer than \(Self.maximumRowByteCount) bytes. Is a quote missing?"
             )
         }
-        // The longest allowed row may end in a further chunk, so the memory has room for that chunk too.
+        // One more chunk, because the longest allowed row may end in it.
         let largerCapacity = min(capacity * 2, Self.maximumRowByteCount + Self.chunkByteCount)
         let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: largerCapacity)
         larger.update(from: base, count: end)

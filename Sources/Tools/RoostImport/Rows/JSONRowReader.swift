@@ -6,9 +6,8 @@ internal import RoostJSONText
 /// The columns are the keys, in the order of their first occurrence. An array or object inside a
 /// row is read as its JSON text. Only one row is held in memory.
 final class JSONRowReader: TextRowReader {
-    /// The maximum number of bytes of a value.
     private static let maximumValueByteCount = 256 << 20
-    /// The maximum number of columns, which equals the maximum number of properties of an entity.
+    /// The maximum number of properties of an entity.
     private static let maximumColumnCount = 65_535
 
     private(set) var columns: [String] = []
@@ -17,19 +16,12 @@ final class JSONRowReader: TextRowReader {
     private let name: String
     private let isLines: Bool
     private var tokens: JSONTokenizer
-    /// The positions of the columns, by the bytes of their names.
-    ///
-    /// Strings cannot be the keys here, because Swift treats some strings of different bytes as
-    /// equal.
+    /// The positions of the columns by the bytes of their names, because strings of different bytes
+    /// can be equal.
     private var known: [[UInt8]: Int] = [:]
     private var hasBegun = false
     private var storage = ByteStorage()
 
-    /// - Parameters:
-    ///   - input: The bytes.
-    ///   - encoding: The encoding. Nil uses the byte order mark or, without a mark, UTF-8.
-    ///   - isLines: Whether each row is on its own line.
-    /// - Throws: `ioFailure`.
     init(_ input: ImportInput, encoding: TextEncoding?, isLines: Bool) throws(StoreError) {
         (name, self.isLines) = (input.name, isLines)
         var text = try DecodedInput(input, encoding: encoding)
@@ -86,9 +78,7 @@ final class JSONRowReader: TextRowReader {
         return true
     }
 
-    /// Returns the position of a column.
-    ///
-    /// Adds a new column if necessary.
+    /// Returns the position of a column, and adds an unknown column.
     private func column(_ key: String) -> Int {
         let bytes = Array(key.utf8)
         if let index = known[bytes] { return index }

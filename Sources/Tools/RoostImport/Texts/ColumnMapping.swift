@@ -3,17 +3,15 @@ internal import RoostCore
 
 /// The mapping from the columns of a text to the fields of an entity.
 struct ColumnMapping {
-    /// A column, and the field that gets the values of its cells.
+    /// A column, and the field for its values.
     struct Target {
-        /// The position of the column.
         let position: Int
         let column: String
         /// The name of the property, or the dotted path of a composite's element.
         let property: String
         let field: RecordLayout.Field
-        /// The relation for finding objects by the values of cells, or nil.
-        ///
-        /// Without a relation, cells contain the values of the field, or keys of objects.
+        /// The relation that finds objects by the cells, or nil if the cells contain values or
+        /// object keys.
         let relation: TextImportOptions.Relation?
     }
 
@@ -29,7 +27,6 @@ struct ColumnMapping {
     private(set) var keyCount = 0
     /// The column that fills each field, by the index of the field.
     private var taken: [Int: String] = [:]
-    /// The names of all properties of the entity.
     private let names: [String]
     /// The names of the properties that were created from each column.
     private let made: [String: [String]]
@@ -52,12 +49,10 @@ struct ColumnMapping {
         similar = Dictionary(grouping: names, by: Self.letters)
     }
 
-    /// Returns the letters and digits of a name, in lowercase.
     private static func letters(_ text: String) -> String { text.lowercased().filter { $0.isLetter || $0.isNumber } }
 
-    /// Finds the fields for the columns that are new since the last call.
+    /// Finds the fields for all columns that have no field yet.
     ///
-    /// - Parameter columns: All columns.
     /// - Throws: `unknownProperty` for a column without a property; `invalidRequest` for a column
     ///   that does not fit its property.
     mutating func extend(to columns: [String]) throws(StoreError) {
@@ -110,12 +105,7 @@ struct ColumnMapping {
             "'\(relationship.name)' refers to objects of '\(destination.name)', not of '\(relation.entity)'.")
     }
 
-    /// Refuses options that name a column that the text does not have.
-    ///
-    /// - Parameters:
-    ///   - options: The options.
-    ///   - columns: All columns of the text.
-    /// - Throws: `unknownProperty`.
+    /// Throws `unknownProperty` if the options name a column that the text does not have.
     static func requireColumns(_ options: TextImportOptions, in columns: [String]) throws(StoreError) {
         for name in options.key + options.relations.map(\.column) + options.leftOut.sorted()
         where !columns.contains(name) {
@@ -124,11 +114,10 @@ struct ColumnMapping {
         }
     }
 
-    /// Returns the property of a column: a property that was created from it, a property with the
-    /// same name, or a property whose name differs only in case and punctuation.
+    /// Returns the property that was created from a column, or has its name or a similar name.
     ///
-    /// Columns with the same name get different properties. The first column gets the property with
-    /// the shortest name.
+    /// Similar names differ only in case and punctuation. Of columns with the same name, the first
+    /// gets the property with the shortest name.
     private func propertyName(of column: String) throws(StoreError) -> String {
         if let made = made[column] {
             let free = made.first { name in

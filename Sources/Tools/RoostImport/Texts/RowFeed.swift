@@ -2,16 +2,13 @@ internal import RoostCore
 internal import RoostQuery
 internal import RoostStores
 
-/// The rows of a file for an import, as dictionaries from property names to values.
-///
-/// References to other objects are replaced by the IDs of these objects.
+/// The rows of a text as values by property name, with object IDs as references.
 final class RowFeed {
     private let source: TextImport
     private let reader: any TextRowReader
     /// The store, or nil if rows are only checked.
     private let store: (any PersistentStore)?
     private var mapping: ColumnMapping
-    /// A row, with the number of its first line.
     private struct NumberedRow {
         var values: BatchInsertRequest.Row
         let line: Int
@@ -38,7 +35,6 @@ final class RowFeed {
         defaults = Dictionary(fields.map { ($0.name, values[$0.index]) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Returns the next row, or nil at the end.
     func next() throws(StoreError) -> BatchInsertRequest.Row? {
         // All rows of a chunk may be invalid.
         while ready.isEmpty {
@@ -56,9 +52,7 @@ final class RowFeed {
         return row.values
     }
 
-    /// Inserts the missing objects to which rows refer.
-    ///
-    /// - Returns: The number of new objects.
+    /// Inserts the missing objects to which rows refer, and returns their number.
     func insertMissing() throws(StoreError) -> Int {
         guard let store else { return 0 }
         var count = 0
@@ -81,9 +75,7 @@ final class RowFeed {
         }
     }
 
-    /// Reads all rows and writes nothing.
-    ///
-    /// - Returns: The number of valid rows.
+    /// Checks all rows, and returns the number of valid rows.
     func lookAtAll() throws(StoreError) -> Int {
         var count = 0
         while true {
@@ -108,8 +100,8 @@ final class RowFeed {
 
     /// Reads up to `limit` rows.
     ///
-    /// For a column with a relation, the row has the value that identifies the related object. If
-    /// `isLook` is true, invalid rows are not counted or reported.
+    /// A column with a relation has the value that identifies the related object. If `isLook` is
+    /// true, invalid rows are not counted or reported.
     private func read(_ limit: Int, isLook: Bool = false) throws(StoreError) -> [NumberedRow] {
         var rows: [NumberedRow] = []
         try source.checkCancellation()
@@ -133,8 +125,7 @@ final class RowFeed {
                         try target.relation.map { (relation) throws(StoreError) in try attribute(relation) }
                         ?? target.field
                     if let value = source.format.value(bytes, for: field, in: source.model) {
-                        // A relation's value is compared with stored values, so it gets their form. For
-                        // example, 4.1 becomes the nearest float.
+                        // The value is compared with stored values, so 4.1 becomes the nearest float.
                         row[target.property] =
                             target.relation == nil ? value : value.stored(as: field.kind) ?? value
                     } else {
@@ -174,7 +165,7 @@ final class RowFeed {
         return sound
     }
 
-    /// Returns a message about the first rule that an object with the values of a row breaks.
+    /// Returns a message about the first rule that a row breaks.
     private func problem(_ row: BatchInsertRequest.Row) throws(StoreError) -> String? {
         guard var rules = recordRules else { return nil }
         var record = RecordBatch(model: source.model)
@@ -212,7 +203,6 @@ final class RowFeed {
         }
     }
 
-    /// Finds the objects whose attribute has one of the values.
     private func objects(
         _ values: Set<Value>, relation: TextImportOptions.Relation
     ) throws(StoreError) -> [Value: ObjectID] {

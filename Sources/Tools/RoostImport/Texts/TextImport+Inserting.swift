@@ -2,7 +2,6 @@ package import RoostCore
 internal import RoostStores
 
 extension TextImport {
-    /// The numbers of rows and objects in an import.
     package struct Result: Sendable {
         /// The number of imported rows.
         package var rows = 0
@@ -17,15 +16,12 @@ extension TextImport {
     /// Inserts an object for each row, or updates the object with the row's key.
     ///
     /// Missing objects of relations are inserted first, in separate transactions. Without a key,
-    /// all rows form one transaction. With a key, the rows of a transaction are held in memory, so
-    /// a transaction has at most 20 000 rows. After an error, the committed transactions remain.
+    /// all rows form one transaction. With a key, a transaction has at most 20 000 rows, which are
+    /// held in memory. After an error, the committed transactions remain.
     ///
-    /// - Parameters:
-    ///   - store: The store.
-    ///   - author: The author, for the store's history.
-    ///   - isNew: Whether the caller deletes the store after an error. In that case, the message
-    ///     of an error does not count imported rows.
-    /// - Returns: The numbers of rows and new objects.
+    /// With `isNew`, the message of an error does not count imported rows, because the caller
+    /// deletes the store.
+    ///
     /// - Throws: The errors of a batch insert; `invalidValue` with the line of an invalid row.
     package func insert(
         into store: any PersistentStore, author: String? = nil, isNew: Bool = false
@@ -43,8 +39,7 @@ extension TextImport {
                     row = next
                     return false
                 }, model: model)
-            // The objects in the store are not counted, because other writers may change their number during the
-            // import.
+            // Other writers may change the number of objects in the store during the import.
             result.inserted = feed.rowCount
         } else {
             var isAtEnd = false
@@ -65,7 +60,7 @@ extension TextImport {
                     let before = end - Self.keyedCount
                     guard before > 0, !isNew else { throw error }
                     throw error.withMessage(
-                        "\(error.message) \(before) rows were imported before this error; row numbers in the message start after them."
+                        "\(error.message) \(before) rows were imported before this error, and row numbers in the message do not count these rows."
                     )
                 }
             }
@@ -75,11 +70,10 @@ extension TextImport {
         return result
     }
 
-    /// Reads all rows, and writes nothing.
+    /// Checks all rows without writing, and returns the number of valid rows.
     ///
     /// Rows are checked against the rules of single objects, not against other objects.
     ///
-    /// - Returns: The number of valid rows.
     /// - Throws: The same errors as ``insert(into:author:isNew:)``.
     package func look() throws(StoreError) -> Int { try RowFeed(self, in: nil).lookAtAll() }
 

@@ -3,7 +3,7 @@ package import RoostMigration
 internal import RoostStores
 
 extension TextImport {
-    /// Fills a record from the cells of each row, and sends the records.
+    /// Sends a record for each valid row.
     package func send(to sink: ContentSink) throws(StoreError) {
         let reader = try reader()
         var mapping = ColumnMapping(options, entity: entity, in: model, of: input.name)
@@ -55,9 +55,7 @@ extension TextImport {
         try input.requireUnchanged()
     }
 
-    /// Sets the fields of a record.
-    ///
-    /// Returns the problem of the first invalid cell, or nil.
+    /// Sets the fields of a record, or returns the problem of the first invalid cell.
     private func fill(
         _ batch: inout RecordBatch, reader: any TextRowReader, mapping: ColumnMapping,
         defaultFields: [RecordLayout.Field], defaults: [Value]
@@ -94,17 +92,14 @@ extension TextImport {
         return nil
     }
 
-    /// A placeholder for the row number in a failure.
-    ///
-    /// ``problem(_:)`` removes the placeholder from the message. The caller adds the row's line.
+    /// A placeholder for the row number in a failure, which ``problem(_:)`` removes from the
+    /// message.
     static let rowNumber = 0
 
-    /// Returns the message of a failure, without the row number.
     static func problem(_ failure: ValidationFailure) -> String {
         failure.message.replacing(" of row \(rowNumber) (\(failure.entity))", with: "")
     }
 
-    /// Returns the problem of a cell that is invalid for its field.
     static func problem(
         _ bytes: UnsafeRawBufferPointer, column: String, field: RecordLayout.Field
     ) -> String {

@@ -6,17 +6,13 @@ internal import RoostSystem
 
 /// The rows of a text as objects of one entity.
 ///
-/// If no model is given, the initializer reads all rows to infer one. ``send(to:)`` turns the rows
-/// into objects of a new store with the keys 1, 2, …. ``insert(into:author:isNew:)`` inserts
-/// objects into any store. The memory is bounded regardless of the size of the text.
+/// Without a model, the initializer reads all rows to infer one. ``send(to:)`` creates the objects
+/// of a new store, with the keys 1, 2, …. ``insert(into:author:isNew:)`` inserts objects into any
+/// store. The memory does not grow with the text.
 package final class TextImport: MadeContent {
-    /// The number of rows in a chunk.
-    ///
-    /// The objects to which the rows of a chunk refer are found together.
+    /// The number of rows whose related objects are found together.
     static let chunkCount = 2_000
     /// The maximum number of rows in one transaction of an import with a key.
-    ///
-    /// The values of these rows are held in memory.
     static let keyedCount = 20_000
 
     package let model: ManagedObjectModel
@@ -29,21 +25,15 @@ package final class TextImport: MadeContent {
     let rules: ModelRules
     let checkCancellation: @Sendable () throws(StoreError) -> Void
     let faults: FaultyRowList
-    /// Warnings about the columns of an inferred model that do not keep the form of all cells.
+    /// Warnings about inferred columns that do not keep the form of all cells.
     private let losses: [String]
     /// For each column, the number of dates whose offset from UTC is not kept.
     ///
-    /// Empty for an inferred model, because ``losses`` already reports these dates.
+    /// Empty for an inferred model, because ``losses`` reports these dates.
     private let offsets = Mutex<[String: Int]>([:])
 
-    /// Prepares an import.
+    /// Prepares an import, and infers a model that fits all rows if `model` is nil.
     ///
-    /// - Parameters:
-    ///   - input: The text.
-    ///   - options: The options of the import.
-    ///   - model: The model, or nil to infer a model that fits all rows.
-    ///   - faults: Receives the rows that are left out.
-    ///   - checkCancellation: Throws to end the import.
     /// - Throws: `invalidValue` with line and column for a text that cannot be read;
     ///   `unknownEntity`, `unknownProperty`, `invalidRequest`, `invalidModel`, `limitExceeded`,
     ///   `ioFailure`; `conflict` if the text changes while it is read.
@@ -89,16 +79,12 @@ package final class TextImport: MadeContent {
 
     private static func loss(of column: String, remark: String) -> String { "Column '\(column)': \(remark)." }
 
-    /// The name of the text, for messages.
     package var sourceName: String { input.name }
-    /// The name of the entity of the rows.
     package var entityName: String { entity.name.text }
 
     /// Whether ``send(to:)`` supports this import.
     ///
-    /// False for an import with a key or relations, for a model with derived attributes, and for an
-    /// entity with relationships or composite attributes. ``insert(into:author:isNew:)`` supports
-    /// every import.
+    /// ``insert(into:author:isNew:)`` supports every import.
     package var canBeSent: Bool {
         options.key.isEmpty && options.relations.isEmpty && !rules.hasDerivedAttributes && entity.relationships.isEmpty
             && !BatchProperties(entity, in: model).hasComposites
@@ -117,13 +103,8 @@ package final class TextImport: MadeContent {
 
     /// Returns the columns whose dates in the current row have an offset from UTC.
     ///
-    /// Returns none for an inferred model, because ``losses`` already reports these dates. Returns
-    /// none with a date pattern, because a pattern cannot contain an offset.
-    ///
-    /// - Parameters:
-    ///   - reader: The reader, whose current row is valid.
-    ///   - targets: The imported columns.
-    /// - Returns: The names of the columns.
+    /// Returns none for an inferred model, because ``losses`` reports these dates. Returns none
+    /// with a date pattern, which cannot contain an offset.
     func columnsWithOffset(of reader: any TextRowReader, targets: [ColumnMapping.Target]) -> [String] {
         guard plan.tables.isEmpty, format.datePattern == nil else { return [] }
         let cells = reader.row.cells
@@ -136,7 +117,7 @@ package final class TextImport: MadeContent {
         }.map(\.column)
     }
 
-    /// Counts one more date with an offset from UTC for each given column.
+    /// Counts a date with an offset from UTC for each column.
     func addOffsets(_ columns: [String]) {
         guard !columns.isEmpty else { return }
         offsets.withLock { counts in
@@ -160,9 +141,8 @@ package final class TextImport: MadeContent {
         }
     }
 
-    /// Requires a uniqueness constraint with exactly the properties of the key.
-    ///
-    /// The import finds existing objects by this constraint.
+    /// Requires a uniqueness constraint with exactly the properties of the key, to find existing
+    /// objects.
     private func requireKey() throws(StoreError) {
         guard !options.key.isEmpty else { return }
         var mapping = ColumnMapping(options, entity: entity, in: model, of: input.name)
@@ -171,11 +151,11 @@ package final class TextImport: MadeContent {
         guard !entity.uniquenessConstraints.contains(where: { Set($0.attributes) == properties }) else { return }
         throw StoreError(
             .invalidRequest,
-            "'\(entity.name)' has no uniqueness constraint of \(properties.sorted().map { "'\($0)'" }.joined(separator: ", ")), so these values identify no object. Add one to the model, and migrate the store to it."
+            "'\(entity.name)' has no uniqueness constraint of \(properties.sorted().map { "'\($0)'" }.joined(separator: ", ")), so these values do not identify an object. Add this constraint to the model, and migrate the store."
         )
     }
 
-    /// Requires that relations between rows of the text refer to rows by the key of the import.
+    /// Requires that rows of the text refer to each other by the key of the import.
     ///
     /// Otherwise a related object would be inserted twice: for the relation, and for its own row.
     private func requireKeyOfOwnRelations() throws(StoreError) {

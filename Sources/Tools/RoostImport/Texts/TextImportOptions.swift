@@ -3,11 +3,8 @@ internal import RoostCore
 
 /// The format of a text with rows, and the use of its columns.
 package struct TextImportOptions: Sendable {
-    /// The format of a text.
     package enum Format: String, Sendable, CaseIterable {
-        /// Comma-separated values.
-        ///
-        /// The separator can be another character.
+        /// Values separated by commas or another character.
         case csv
         /// Values separated by tabs.
         case tsv
@@ -17,7 +14,6 @@ package struct TextImportOptions: Sendable {
         case jsonl
     }
 
-    /// The treatment of an invalid row.
     package enum FaultyRows: String, Sendable, CaseIterable {
         /// The import ends, and its current transaction is rolled back.
         case stop
@@ -29,7 +25,6 @@ package struct TextImportOptions: Sendable {
 
     /// A column whose cells refer to objects by the value of an attribute.
     package struct Relation: Sendable, Hashable {
-        /// The column of the to-one relationship.
         package var column: String
         /// The entity of the related objects.
         package var entity: String
@@ -41,19 +36,15 @@ package struct TextImportOptions: Sendable {
         }
     }
 
-    /// The entity of the rows.
     package var entity: String
-    /// The format.
     package var format: Format
-    /// The character between cells, or nil for the default.
-    ///
-    /// The default is a tab in `tsv`, and the most frequent separator of the first line in `csv`.
+    /// The character between cells, or nil for a tab in `tsv` and the first line's most frequent
+    /// separator in `csv`.
     package var delimiter: UInt8?
     /// Whether the first row has the names of the columns.
     package var hasHeader = true
     /// The encoding, or nil to use the byte order mark or, without a mark, UTF-8.
     package var encoding: TextEncoding?
-    /// Whether the decimal separator is a comma instead of a point.
     package var hasDecimalComma = false
     /// The form of dates, as in `dd.MM.yyyy HH:mm`, or nil for ISO 8601.
     package var datePattern: String?
@@ -61,18 +52,13 @@ package struct TextImportOptions: Sendable {
     package var timeZone: TimeZone?
     /// The columns that identify an object, so that an existing object is updated.
     package var key: [String] = []
-    /// The columns that refer to other objects.
     package var relations: [Relation] = []
-    /// The columns that are left out.
     package var leftOut: Set<String> = []
-    /// The treatment of an invalid row.
     package var faultyRows = FaultyRows.stop
 
     package init(entity: String, format: Format) { (self.entity, self.format) = (entity, format) }
 
-    /// Returns the rules for converting cells to values.
-    ///
-    /// - Throws: `invalidRequest` for an invalid date pattern.
+    /// Returns the rules for cells, or throws `invalidRequest` for an invalid date pattern.
     func cellFormat() throws(StoreError) -> CellFormat {
         var cells = CellFormat()
         if hasDecimalComma { cells.decimalSeparator = UInt8(ascii: ",") }
@@ -81,7 +67,7 @@ package struct TextImportOptions: Sendable {
             guard let pattern = DatePattern(datePattern) else {
                 throw StoreError(
                     .invalidRequest,
-                    "The date format '\(datePattern)' cannot be read. It has yyyy or yy, MM or MMM, dd, HH, mm, ss and SSS, as in dd.MM.yyyy HH:mm."
+                    "The date format '\(datePattern)' cannot be read. Use yyyy or yy, MM or MMM, dd, HH, mm, ss and SSS, as in dd.MM.yyyy HH:mm."
                 )
             }
             cells.datePattern = pattern

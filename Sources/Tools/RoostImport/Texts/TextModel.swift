@@ -7,7 +7,7 @@ struct TextModel {
     /// created.
     static let originKey = "importedFrom"
 
-    /// The maximum number of columns of a text, including the columns that are left out.
+    /// The maximum number of columns, including the columns that are left out.
     private static let maximumColumnCount = 65_535
 
     private let options: TextImportOptions
@@ -16,10 +16,8 @@ struct TextModel {
 
     /// Creates the model.
     ///
-    /// - Parameter columns: The columns with the types of their values.
-    /// - Returns: The model.
-    /// - Throws: `invalidModel`; `limitExceeded`; `unknownProperty` for a column in the options
-    ///   that is missing in the text.
+    /// - Throws: `invalidModel`; `limitExceeded`; `unknownProperty` if the text lacks a column that
+    ///   the options name.
     func make(_ columns: [(name: String, type: AttributeType)]) throws(StoreError) -> ManagedObjectModel {
         guard columns.count <= Self.maximumColumnCount else {
             throw StoreError(

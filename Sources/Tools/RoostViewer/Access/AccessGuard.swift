@@ -3,20 +3,16 @@
 
     /// A guard that decides which requests are answered.
     ///
-    /// The start address contains a token that works once. The response to the request with this
-    /// token sets a cookie. All other requests need the cookie, except requests for files of the
-    /// page. If the viewer has a ``programToken``, a program can send this token instead.
+    /// The start address contains a token that works once. The response to its request sets a
+    /// cookie. All other requests need this cookie or the ``programToken``, except requests for
+    /// files of the page.
     ///
-    /// The cookie alone is not sufficient. A browser also sends the cookie for pages on other ports
-    /// of this machine, because cookies belong to a host, not to a port. So the `Host` header of
-    /// each request must name this server. The `Origin` header, if any, must name it too.
+    /// The cookie alone is not sufficient: a browser also sends it for pages on other ports of this
+    /// machine. So the `Host` header, and any `Origin` header, must name this server.
     final class AccessGuard: Sendable {
-        /// The decision about a request.
         enum Verdict {
             case allowed
-            /// The request has the start token.
-            ///
-            /// The response sets the cookie.
+            /// The request has the start token, and its response sets the cookie.
             case starts(cookie: String)
             case refused(ViewerError)
         }
@@ -24,7 +20,6 @@
         private let startToken: Mutex<String?>
         private let session = AccessGuard.secret()
         private let programToken: String?
-        /// The port that the server listens on.
         let port: UInt16
         /// The path and the query that start the page.
         let startAddress: String
@@ -36,7 +31,7 @@
             startAddress = "/?token=\(token)"
         }
 
-        /// Returns a text that cannot be guessed: 128 bits of the system's random numbers.
+        /// Returns 128 bits of the system's random numbers, as text.
         private static func secret() -> String {
             var generator = SystemRandomNumberGenerator()
             return Hexadecimal.text((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })

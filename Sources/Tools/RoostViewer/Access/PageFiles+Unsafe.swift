@@ -9,12 +9,10 @@
             ("Cross-Origin-Resource-Policy", "same-origin"), ("Cross-Origin-Opener-Policy", "same-origin"),
             ("Cache-Control", "no-store"),
         ]
-        /// The content policy of the page's files: a browser loads and runs only content from this
-        /// server.
+        /// The content policy of the page's files, which allows only content from this server.
         static let pagePolicy =
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-        /// The content policy of all other responses: a browser that shows one loads and runs
-        /// nothing.
+        /// The content policy of all other responses, which allows no content.
         static let valuePolicy = "default-src 'none'; sandbox; frame-ancestors 'none'"
 
         private static let all: [String: [UInt8]] = {
@@ -28,7 +26,6 @@
             return files
         }()
 
-        /// Returns the file with the given name, or nil.
         static func response(_ name: String) -> HTTPResponse? {
             guard let bytes = all[name], let type = type(of: name) else { return nil }
             return HTTPResponse(type: type, body: bytes, headers: [("Content-Security-Policy", pagePolicy)])

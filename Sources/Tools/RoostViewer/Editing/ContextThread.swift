@@ -6,8 +6,8 @@
 
     /// A thread that owns a context.
     ///
-    /// ``run(_:)`` blocks its caller until the work is done, so a task must not call ``run(_:)``.
-    /// ``end()`` ends the thread after all pending work is done.
+    /// ``run(_:)`` blocks its caller, so a task must not call ``run(_:)``. ``end()`` ends the
+    /// thread after all pending work.
     final class ContextThread: Sendable {
         private struct State {
             var work: [@Sendable (ManagedObjectContext) -> Void] = []
@@ -19,9 +19,8 @@
         private let state = Mutex(State())
         private let news = DispatchSemaphore(value: 0)
 
-        /// Starts the thread.
+        /// Starts the thread, which creates the context.
         ///
-        /// - Parameter makeContext: Creates the context, on the thread.
         /// - Throws: `outOfResources` if the system cannot start another thread.
         init(_ makeContext: @escaping @Sendable () -> ManagedObjectContext) throws(StoreError) {
             let (state, news) = (state, news)
@@ -39,7 +38,7 @@
             } catch { throw StoreError(error) }
         }
 
-        /// Runs `body` on the thread, waits for its end, and returns its result.
+        /// Runs `body` on the thread, and returns its result.
         func run<Success: Sendable>(_ body: @escaping @Sendable (ManagedObjectContext) throws -> Success) throws
             -> Success
         {

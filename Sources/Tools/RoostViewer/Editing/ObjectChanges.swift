@@ -65,13 +65,10 @@
 
         /// Deletes an object, and the objects that its delete rules delete.
         ///
-        /// - Parameters:
-        ///   - id: The object.
-        ///   - version: The version that the user saw.
-        ///   - shown: The deletion's state that a trial returned, or nil to accept any state.
-        ///   - isTrial: Whether to count the objects without deleting them.
-        /// - Returns: The response, with the number of objects by entity.
-        /// - Throws: A conflict if the object has another version; a conflict if the objects to
+        /// If `isTrial` is true, only counts the objects. `shown` is the state that a trial
+        /// returned, or nil to accept any state.
+        ///
+        /// - Throws: A conflict if the object's version is not `version`, or if the objects to
         ///   delete or their versions have changed since the trial; errors of delete rules.
         func delete(_ id: ObjectID, version: UInt32, shown: String?, isTrial: Bool) throws -> HTTPResponse {
             let record = try viewed.read {
@@ -116,10 +113,6 @@
 
         /// Undoes or redoes a step.
         ///
-        /// - Parameters:
-        ///   - redoing: Whether to redo a step instead of undoing one.
-        ///   - body: The body, which may contain the revision that the user saw.
-        /// - Returns: The response.
         /// - Throws: A conflict if no such step exists, the revision is outdated, or another
         ///   program changed an object.
         func undo(redoing: Bool, body: [UInt8]) throws -> HTTPResponse {
@@ -135,7 +128,7 @@
             return HTTPResponse(json: JSONNode(["undo": viewed.undo]))
         }
 
-        /// Returns an object, or throws `conflict` if the version of the object is not `version`.
+        /// Returns an object, or throws `conflict` if its version is not `version`.
         private static func object(
             _ id: ObjectID, version: UInt32, in context: ManagedObjectContext
         ) throws -> ManagedObject {
@@ -148,9 +141,7 @@
             return object
         }
 
-        /// Returns an error as a ``ViewerError``.
-        ///
-        /// If the error is a conflict, the result also contains the object's current state.
+        /// Returns a ``ViewerError``, which contains the object's current state after a conflict.
         private func conflict(_ error: any Error, id: ObjectID) throws -> ViewerError {
             var error = ViewerError(any: error)
             guard error.status == .conflict else { return error }

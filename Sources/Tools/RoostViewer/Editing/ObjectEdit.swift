@@ -7,14 +7,12 @@
 
     /// Values that a request gives to the properties of an object.
     struct ObjectEdit: Sendable {
-        /// The new value of one property.
         private enum Change: Sendable {
             case value(Value)
             case objects(adding: [ObjectID], removing: [ObjectID])
             /// All members in order.
             ///
-            /// `seen` contains the keys of the members that the user saw. If `seen` is nil, the
-            /// current members are not checked.
+            /// If `seen` is not nil, the current members must have these keys.
             case order([ObjectID], seen: [Int64]?)
         }
 
@@ -22,12 +20,8 @@
         /// The version that the user saw, or nil if the body has none.
         let version: UInt32?
 
-        /// Reads the body of a request.
+        /// Reads the JSON body of a request.
         ///
-        /// - Parameters:
-        ///   - body: The JSON text.
-        ///   - entity: The object's entity.
-        ///   - model: The model of the store.
         /// - Throws: A ``ViewerError``, which lists all invalid values.
         init(_ body: [UInt8], entity: ManagedObjectModel.Entity, model: ManagedObjectModel) throws(ViewerError) {
             let node: JSONNode
@@ -96,7 +90,7 @@
 
         /// Returns the value that a text gives to a field.
         ///
-        /// The page writes a date without an ISO 8601 form as a number of seconds since 2001-01-01.
+        /// The page writes a date without an ISO 8601 form as seconds since 2001-01-01.
         private static func value(_ text: String, field: RecordLayout.Field, model: ManagedObjectModel) -> Value? {
             if let value = Array(text.utf8).withUnsafeBytes({ CellFormat().value($0, for: field, in: model) }) {
                 return value
@@ -149,7 +143,7 @@
 
         /// Throws `conflict` if a relationship does not have the members that the user saw.
         ///
-        /// If the relationship is ordered, the order must be the same too.
+        /// An ordered relationship must also have the same order.
         private static func requireMembers(_ seen: [Int64], name: String, of object: ManagedObject) throws {
             let isOrdered = object.entity.relationship(name)?.isOrdered ?? false
             let keys =
@@ -161,9 +155,7 @@
             }
         }
 
-        /// Returns the object with an ID.
-        ///
-        /// If the object does not exist, throws an error that names the property.
+        /// Returns the object with an ID, or throws an error that names the property.
         private static func existing(
             _ id: ObjectID, property: String, context: ManagedObjectContext
         ) throws -> ManagedObject {
@@ -194,7 +186,7 @@
             return .composite(elements)
         }
 
-        /// Replaces the members of a relationship, in order if the relationship is ordered.
+        /// Replaces the members of a relationship.
         private static func set(
             _ name: String, of object: ManagedObject, to ids: [ObjectID], context: ManagedObjectContext
         ) throws {

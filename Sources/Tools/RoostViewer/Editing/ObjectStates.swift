@@ -9,7 +9,6 @@
     struct ObjectStates: Sendable {
         private struct State: Hashable {
             var version: UInt32
-            /// A hash of the members of the to-many relationships.
             var members: Int
         }
 
@@ -20,7 +19,6 @@
 
         init() {}
 
-        /// Reads the current states.
         init(_ ids: some Sequence<ObjectID>, in store: Store) throws {
             let snapshot = try store.persistentStore.snapshot()
             defer { snapshot.close() }

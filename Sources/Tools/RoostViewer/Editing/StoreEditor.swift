@@ -8,9 +8,8 @@
     /// An editor of the objects of one store, which saves each change at once and can undo it.
     ///
     /// One context makes the changes, with delete rules and validation. Changes by other programs
-    /// are never overwritten: an edit that conflicts with one fails with an error.
+    /// are never overwritten: a conflicting edit fails.
     final class StoreEditor: Sendable {
-        /// The steps that the page can undo and redo.
         private struct Steps {
             var canUndo = false
             var canRedo = false
@@ -23,7 +22,7 @@
             /// The total number of steps that were done, undone or redone.
             var revision: Int64 = 0
 
-            /// Updates the states of all steps, because the page itself has changed the objects.
+            /// Updates the states of all steps after a change by the page itself.
             mutating func expect(_ states: ObjectStates, insteadOf former: ObjectStates) {
                 for index in done.indices { done[index].replace(former, by: states) }
                 for index in undone.indices { undone[index].replace(former, by: states) }
@@ -64,13 +63,10 @@
 
         /// Makes a change and saves it, as one step that can be undone.
         ///
-        /// - Parameters:
-        ///   - name: The name of the step.
-        ///   - body: Makes the change.
-        ///   - saved: Converts the value of `body` to the result, after the save.
-        /// - Returns: The result of `saved`.
-        /// - Throws: Errors of `body`, of reading the store and of the save. After an error, nothing
-        ///   is changed.
+        /// After the save, `saved` converts the value of `body` to the result.
+        ///
+        /// - Throws: Errors of `body`, of reading the store and of the save. After an error,
+        ///   nothing is changed.
         func change<Change, Result: Sendable>(
             _ name: String, by body: @escaping @Sendable (ManagedObjectContext) throws -> Change,
             saved: @escaping @Sendable (Change) -> Result
@@ -107,8 +103,7 @@
             }
         }
 
-        /// Makes a change and saves it, as one step that can be undone, and returns the result of
-        /// `body`.
+        /// Makes a change and saves it, and returns the result of `body`.
         @discardableResult
         func change<Result: Sendable>(
             _ name: String, _ body: @escaping @Sendable (ManagedObjectContext) throws -> Result
@@ -118,9 +113,6 @@
 
         /// Undoes the last step, or redoes the step that was undone last, and saves.
         ///
-        /// - Parameters:
-        ///   - redoing: Whether to redo a step instead of undoing one.
-        ///   - revision: The revision that the user saw, or nil to accept any.
         /// - Throws: A conflict if no such step exists, if `revision` is outdated, or if another
         ///   program changed one of the objects; errors of reading the store and of the save. After
         ///   an error, nothing is changed.
@@ -138,13 +130,13 @@
                     throw ViewerError(
                         .conflict, code: "otherStep",
                         message:
-                            "Something else was changed meanwhile. Look again, then \(redoing ? "redo" : "undo").")
+                            "Another change was made meanwhile. Reload the page, then \(redoing ? "redo" : "undo").")
                 }
                 if let changed = try expected.firstDifference(in: store) {
                     throw ViewerError(
                         .conflict, code: "conflict",
                         message:
-                            "\(changed) was changed by another program since. Its changes would be lost, so nothing was done."
+                            "Another program has changed \(changed). That change would be lost, so nothing was done."
                     )
                 }
                 if redoing { undo.redo() } else { undo.undo() }
@@ -175,10 +167,10 @@
             }
         }
 
-        /// Returns the states of objects after a save, or nil if the states cannot be read.
+        /// Returns the states of objects after a save.
         ///
-        /// Before it returns nil, removes all steps: without states, undo cannot detect changes by
-        /// other programs.
+        /// If the states cannot be read, removes all steps and returns nil, because undo could not
+        /// detect changes by other programs.
         private func savedStates(of ids: [ObjectID], undo: UndoStack) -> ObjectStates? {
             do { return try ObjectStates(ids, in: store) } catch {
                 // The change is saved, so the caller must not report an error.
@@ -193,10 +185,10 @@
 
         /// Reverts the changes of the context after an error, by undoing or redoing a step.
         ///
-        /// A rollback also removes all undo steps, so the context is rolled back only if this fails.
+        /// Rolls the context back only if this fails, because a rollback removes all undo steps.
         private func takeBack(_ context: ManagedObjectContext, _ step: () -> Void) {
             step()
-            // An error of this save is ignored, because the caller reports the error that came first.
+            // The caller reports the first error instead.
             try? context.save()
             guard context.hasChanges else { return }
             context.rollback()
@@ -208,7 +200,7 @@
             return context.insertedObjects.union(context.updatedObjects).union(context.deletedObjects)
         }
 
-        /// Runs `body` in a separate context that is not saved, and returns its result.
+        /// Runs `body` in a separate context that is not saved.
         func attempt<Result: Sendable>(
             _ body: @escaping @Sendable (ManagedObjectContext) throws -> Result
         ) throws -> Result {

@@ -1,7 +1,6 @@
 #if Interactive
     internal import Foundation
 
-    /// A request of a browser or of a program.
     struct HTTPRequest: Sendable {
         /// `GET`, `POST`, `PATCH`, `DELETE` or another method, in upper case.
         var method: String
@@ -12,9 +11,7 @@
         /// The headers that the server uses, by their names in lower case.
         var headers: [String: String]
         var body: [UInt8] = []
-        /// Whether the client sent `HEAD`, which requests only the headers.
-        ///
-        /// If true, ``method`` is `GET`.
+        /// Whether the client sent `HEAD`; ``method`` is then `GET`.
         var isHead = false
         /// Whether the client no longer waits for the response.
         var isAbandoned: @Sendable () -> Bool = { false }
@@ -44,14 +41,9 @@
             query.first { $0.name == name }.flatMap { $0.value.isEmpty ? nil : $0.value }
         }
 
-        /// Returns a whole number in the query.
+        /// Returns a whole number in the query, or the default if the query has no value.
         ///
-        /// - Parameters:
-        ///   - name: The name.
-        ///   - range: The allowed numbers.
-        ///   - usual: The number to use if the query has no value for the name.
-        /// - Returns: The number.
-        /// - Throws: A ``ViewerError`` for a text that is not an allowed number.
+        /// - Throws: A ``ViewerError`` for a text that is not a number in the range.
         func integer(_ name: String, in range: ClosedRange<Int>, default usual: Int) throws(ViewerError) -> Int {
             guard let text = value(name) else { return usual }
             guard let number = Int(text), range.contains(number) else {
@@ -61,8 +53,8 @@
             return number
         }
 
-        /// Returns a text with percent encoding removed, or nil if the encoding is invalid or the
-        /// result contains a NUL.
+        /// Removes percent encoding, or returns nil if the encoding is invalid or the result
+        /// contains a NUL.
         private static func decoded(_ text: Substring, isQuery: Bool = false) -> String? {
             let written = isQuery ? text.replacing("+", with: " ") : text
             guard let decoded = String(written).removingPercentEncoding, !decoded.utf8.contains(0) else { return nil }

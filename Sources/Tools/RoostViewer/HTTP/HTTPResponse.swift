@@ -1,9 +1,7 @@
 #if Interactive
     internal import RoostJSONText
 
-    /// An HTTP response.
     struct HTTPResponse: Sendable {
-        /// A status code of HTTP.
         struct Status: Hashable, Sendable {
             let code: UInt32
 

@@ -7,10 +7,8 @@
     /// An HTTP server at 127.0.0.1, using libmicrohttpd, with one thread for each connection.
     ///
     /// - Requests with a body of more than ``bodyLimit`` bytes are refused.
-    /// - ``stop()`` waits for the current requests, and must be called before the server is
-    ///   deallocated.
+    /// - ``stop()`` must be called before the server is deallocated.
     final class HTTPServer {
-        /// The maximum number of bytes of a request's body.
         static let bodyLimit = 16 << 20
         /// The number of seconds without data after which a connection is closed.
         private static let idleSeconds: UInt32 = 30
@@ -27,9 +25,7 @@
             init(_ answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse) { self.answer = answer }
         }
 
-        /// A request that is being received.
-        ///
-        /// Only the thread of the request's connection accesses this object.
+        /// A request that is being received, which only the thread of its connection accesses.
         private final class Arrival {
             let address: String?
             var hasBegun = false
@@ -43,11 +39,10 @@
         private let context: Unmanaged<Context>
         let port: UInt16
 
-        /// Starts a server.
+        /// Starts a server at a port, or at any free port for 0.
         ///
-        /// - Parameters:
-        ///   - port: The port, or 0 for any free port.
-        ///   - answer: Answers a request. Several threads can call it at once.
+        /// Several threads can call `answer` at once.
+        ///
         /// - Throws: `busy` if the port is in use; `permissionDenied` or `ioFailure` if the system
         ///   refuses the port.
         init(port: UInt16, answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse) throws(StoreError) {
@@ -81,7 +76,7 @@
             guard self.port != 0 else {
                 MHD_stop_daemon(daemon)
                 context.release()
-                throw StoreError(.ioFailure, "The system does not say at which port the server listens. Choose one.")
+                throw StoreError(.ioFailure, "The system does not report the port of the server. Choose a port.")
             }
             (self.daemon, self.context) = (daemon, context)
         }
@@ -176,8 +171,7 @@
             return server.answer(request)
         }
 
-        /// Returns whether the client has closed its side of the connection, or the connection has
-        /// failed.
+        /// Returns whether the connection has failed, or the client has closed its side.
         private static func isClosed(_ socket: Int32) -> Bool {
             var byte: UInt8 = 0
             let count = recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))

@@ -6,7 +6,7 @@
     struct ViewerError: Error {
         /// One rule that a change breaks.
         struct Failure {
-            /// The property, or nil if the failure is about the whole object.
+            /// The property, or nil for the whole object.
             var property: String?
             var message: String
         }
@@ -18,7 +18,7 @@
         /// The position of a syntax error in a predicate, in UTF-16 units, or nil.
         var offset: Int?
         var failures: [Failure] = []
-        /// For a conflict about an existing object, the object's current stored state, otherwise nil.
+        /// The object's current stored state, for a conflict about an existing object.
         var current: JSONNode?
 
         init(_ status: HTTPResponse.Status, code: String? = nil, message: String) {

@@ -6,8 +6,7 @@
     internal import RoostQuery
     internal import RoostSystem
 
-    /// A potentially long operation, which has its own thread and task, so that it can be
-    /// cancelled.
+    /// A potentially long operation that clients can cancel, with its own thread and task.
     final class Job: Sendable {
         private struct State {
             var done = 0
@@ -27,7 +26,7 @@
         let number: Int
         /// The name of the work, for people.
         let what: String
-        /// The object that cancels a comparison, which does not check whether its task is cancelled.
+        /// The cancellation of a comparison, which does not check whether its task is cancelled.
         let cancellation = ConversionCancellation()
         private let state = Mutex(State())
         private let end = DispatchSemaphore(value: 0)
@@ -35,9 +34,7 @@
 
         init(_ number: Int, what: String) { (self.number, self.what) = (number, what) }
 
-        /// Starts the work.
-        ///
-        /// - Throws: `outOfResources` if the system cannot start another thread.
+        /// Starts the work, or throws `outOfResources` if the system cannot start another thread.
         func start(_ body: @escaping @Sendable (Job) throws -> HTTPResponse) throws(StoreError) {
             do throws(SystemFailure) {
                 try SystemThread.start("roost-\(number)", stackByteCount: Self.stackByteCount) { [self] in
@@ -72,10 +69,9 @@
             end.signal()
         }
 
-        /// Waits for the end of the work.
+        /// Returns the response, or nil if the work is not done in time.
         ///
-        /// - Parameter milliseconds: The maximum time to wait, or nil for no limit.
-        /// - Returns: The response, or nil if the work is not done in this time.
+        /// Waits without limit if `milliseconds` is nil.
         func wait(milliseconds: Int?) -> HTTPResponse? {
             if let milliseconds {
                 guard end.wait(timeout: .now() + .milliseconds(milliseconds)) == .success else { return nil }
@@ -89,10 +85,8 @@
         /// The response, which may describe an error, or nil while the work is in progress.
         var result: HTTPResponse? { state.withLock { $0.response ?? $0.error?.response } }
 
-        /// Adds to the amount of finished work.
         func add(_ count: Int) { state.withLock { $0.done += count } }
 
-        /// Sets the amount of all work.
         func setTotal(_ total: Int) { state.withLock { $0.total = total } }
 
         func cancel() {
@@ -117,7 +111,6 @@
 
         var isDone: Bool { state.withLock { $0.endTime != nil } }
 
-        /// The state for the page.
         var json: JSONNode {
             state.withLock { state in
                 let name =

@@ -14,9 +14,7 @@
 
         /// The time that an asynchronous request waits for its response.
         private static let patienceMilliseconds = 120
-        /// The maximum number of jobs in the list.
-        ///
-        /// The oldest finished jobs are removed first.
+        /// The number of jobs after which the oldest finished jobs are removed.
         private static let keptCount = 32
         /// The maximum number of jobs that run at once.
         ///
@@ -29,14 +27,14 @@
 
         /// Runs a potentially long operation for a request.
         ///
-        /// A request with `Prefer: respond-async` gets the number of the job if the operation takes
-        /// longer than ``patienceMilliseconds``. All other requests wait for the response.
+        /// A request with `Prefer: respond-async` gets the job's number after
+        /// ``patienceMilliseconds``. All other requests wait for the response.
         func answer(
             _ request: HTTPRequest, what: String, _ body: @escaping @Sendable (Job) throws -> HTTPResponse
         ) -> HTTPResponse {
             guard waitForPlace(request) else {
                 return ViewerError(
-                    .unavailable, code: "busy", message: "The server is busy. Cancel something, or try again later."
+                    .unavailable, code: "busy", message: "The server is busy. Cancel a running job, or try again later."
                 ).response
             }
             let job = state.withLock { state in
@@ -68,10 +66,9 @@
             return response
         }
 
-        /// Waits until a job can begin.
+        /// Waits until a job can begin, and meanwhile cancels forgotten jobs.
         ///
-        /// While it waits, cancels forgotten jobs. Returns false after a timeout, or if the client
-        /// has disconnected.
+        /// Returns false after a timeout, or if the client has disconnected.
         private func waitForPlace(_ request: HTTPRequest) -> Bool {
             for _ in 0..<Self.waitingSeconds {
                 if places.wait(timeout: .now() + .seconds(1)) == .success { return true }
@@ -83,9 +80,8 @@
 
         /// Waits for the response of a job.
         ///
-        /// Returns nil if the request is asynchronous and the job takes longer than
-        /// ``patienceMilliseconds``. If the client of any other request disconnects, cancels the
-        /// job.
+        /// Returns nil for an asynchronous request after ``patienceMilliseconds``. For any other
+        /// request, cancels the job if the client disconnects.
         private func wait(for job: Job, request: HTTPRequest) -> HTTPResponse? {
             if request.headers["prefer"]?.hasPrefix("respond-async") ?? false {
                 job.asked()
@@ -97,10 +93,10 @@
             }
         }
 
-        /// Returns the job with a number, and records that a client polled.
+        /// Returns a job, and records that a client polled.
         func job(_ number: Int) throws(ViewerError) -> Job {
             guard let job = state.withLock({ $0.jobs[number] }) else {
-                throw ViewerError(.notFound, message: "The work with the number \(number) is unknown or was removed.")
+                throw ViewerError(.notFound, message: "The job with the number \(number) is unknown or was removed.")
             }
             job.asked()
             return job

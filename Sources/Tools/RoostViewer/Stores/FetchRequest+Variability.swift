@@ -2,10 +2,8 @@
     internal import RoostCore
 
     extension FetchRequest {
-        /// Whether the result may change without a commit.
-        ///
-        /// Predicates with `now()` depend on the time. Functions that a program registers may
-        /// depend on anything.
+        /// Whether the result may change without a commit, as with `now()` or a registered
+        /// function.
         var isVariable: Bool { predicate?.isVariable ?? false }
     }
 

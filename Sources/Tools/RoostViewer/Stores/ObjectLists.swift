@@ -7,10 +7,9 @@
     /// A cache of the results of requests, so that each later page of a table reads only its own
     /// rows.
     ///
-    /// A result is a list of object IDs, with 16 bytes for each object. A list is valid for one
-    /// generation of the store, so it is created again after a commit. Core Data's files have no
-    /// generations, so a list of their objects is valid for a minute. The list of a request with
-    /// `now()` or a registered function is not kept.
+    /// A result is a list of object IDs of 16 bytes. A list is valid for one generation of the
+    /// store. Core Data's files have no generations, so a list of their objects is valid for a
+    /// minute. The list of a request with `now()` or a registered function is not kept.
     final class ObjectLists: Sendable {
         private struct Entry {
             var request: FetchRequest
@@ -21,7 +20,7 @@
 
         /// The maximum number of objects in all lists together.
         private static let objectLimit = 8_000_000
-        /// The number that is added to the objects of each list, so that at most 64 lists are kept.
+        /// The extra cost of each list, in objects, so that at most 64 lists are kept.
         private static let requestCost = objectLimit / 64
 
         private static let unprovenNanoseconds: UInt64 = 60_000_000_000
@@ -30,10 +29,8 @@
 
         /// Returns the objects of a request, from the cache if possible.
         ///
-        /// - Parameters:
-        ///   - request: The request, without limit and offset.
-        ///   - snapshot: The snapshot to read.
-        /// - Returns: The IDs of the objects.
+        /// The request must have no limit and no offset.
+        ///
         /// - Throws: Errors of the request; `cancelled`.
         func ids(_ request: FetchRequest, snapshot: any StoreSnapshot) throws(StoreError) -> [ObjectID] {
             let generation = try snapshot.recordedTally()?.generation
@@ -53,7 +50,7 @@
             return ids
         }
 
-        /// Returns the objects of a request if they are in the cache.
+        /// Returns the cached objects of a request.
         func known(_ request: FetchRequest, generation: Generation?) -> [ObjectID]? {
             entries.withLock { entries in
                 let oldest = DispatchTime.now().uptimeNanoseconds &- Self.unprovenNanoseconds

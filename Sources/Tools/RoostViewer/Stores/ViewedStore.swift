@@ -3,7 +3,6 @@
     internal import RoostJSONText
     internal import RoostStores
 
-    /// One of the stores that are shown.
     final class ViewedStore: Sendable {
         /// The name in addresses.
         let name: String
@@ -11,7 +10,7 @@
         let title: String
         let store: Store
         let lists = ObjectLists()
-        /// The editor of objects, or nil for a store that is only read.
+        /// The editor, or nil for a store that is only read.
         let editor: StoreEditor?
 
         init(_ store: Store, name: String, title: String, allowsChanges: Bool) throws(StoreError) {
@@ -21,7 +20,6 @@
 
         var model: ManagedObjectModel { store.model }
 
-        /// Runs `body` with a snapshot of the current state.
         func read<Result>(_ body: (any StoreSnapshot) throws -> Result) throws -> Result {
             let snapshot = try store.persistentStore.snapshot()
             defer { snapshot.close() }
@@ -36,7 +34,6 @@
             throw ViewerError(.notFound, message: "The model of \(title) has no entity '\(name)'.\(hint)")
         }
 
-        /// Returns the ID of the object that an address names.
         func id(_ entity: ManagedObjectModel.Entity, key: String) throws(ViewerError) -> ObjectID {
             guard let number = Int64(key), number > 0 else {
                 throw ViewerError(
@@ -67,13 +64,12 @@
             return counts
         }
 
-        /// Returns the number of objects of an entity, including its subentities.
+        /// Returns the number of objects of an entity and its subentities.
         func count(_ entity: ManagedObjectModel.Entity, snapshot: any StoreSnapshot) throws(StoreError) -> Int {
             guard let tally = try snapshot.recordedTally() else { return try snapshot.count(FetchRequest(entity.name)) }
             return entity.selfAndSubentities.reduce(0) { $0 + tally.entities[$1].count }
         }
 
-        /// The next steps to undo and to redo, for the page.
         var undo: JSONNode {
             editor?.undoState
                 ?? JSONNode([

@@ -7,20 +7,17 @@
     /// A writer of values as JSON for the page.
     ///
     /// - Integers beyond ±2^53 and decimals are strings, so that no reader rounds them. NaN and
-    ///   infinities are strings too, because JSON does not support them.
+    ///   infinities are strings, because JSON does not support them.
     /// - Dates are strings in ISO 8601. A date that `DateText` cannot write exactly is the number
     ///   of seconds since 2001-01-01.
-    /// - Long texts are truncated. Binary data are described by their length, their kind and their
-    ///   first bytes. See ``DataKind``.
+    /// - Long texts are truncated. Binary data become their length, ``DataKind`` and first bytes.
     struct CellWriter {
         /// The maximum number of characters of a text.
         var textLimit = 200
         /// The maximum number of bytes that are shown in hexadecimal.
         var byteLimit = 16
-        /// The titles of the objects to which IDs refer.
         var titles: ObjectTitles
 
-        /// Returns a value as a node.
         func node(_ value: Value, type: AttributeType? = nil, elements: [AttributeDescription] = []) -> JSONNode {
             switch value {
             case .null: .null

@@ -5,7 +5,7 @@
         init(_ text: String?) { self.init(text.map { .string($0) } ?? .null) }
         init(_ flag: Bool) { self.init(.bool(flag)) }
 
-        /// Creates a number, or beyond ±2^53 a string, because a reader could round the number.
+        /// Creates a number, or a string beyond ±2^53, where readers could round.
         init(_ number: Int64) {
             let exact = Int64(-1) << 53...1 << 53
             self.init(exact.contains(number) ? .number("\(number)") : .string("\(number)"))
@@ -13,7 +13,6 @@
 
         init(_ number: Int) { self.init(Int64(number)) }
 
-        /// Creates an object with its members in the given order.
         init(_ members: KeyValuePairs<String, JSONNode>) {
             self.init(.object(members.map { JSONMember($0.key, $0.value) }))
         }
@@ -23,13 +22,11 @@
 
         static var null: JSONNode { JSONNode(.null) }
 
-        /// The value of an object's member, or nil for an unknown key or a node of another kind.
         subscript(_ key: String) -> JSONNode? {
             guard case .object(let members) = content else { return nil }
             return members.first { $0.key == key }?.value
         }
 
-        /// The text of a string, or nil for another kind of node.
         var text: String? {
             guard case .string(let text) = content else { return nil }
             return text
@@ -43,7 +40,6 @@
             }
         }
 
-        /// The elements of a list, or nil for another kind of node.
         var elements: [JSONNode]? {
             guard case .array(let elements) = content else { return nil }
             return elements

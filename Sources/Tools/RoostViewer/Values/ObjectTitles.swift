@@ -24,8 +24,7 @@
 
         init(_ model: ManagedObjectModel) { self.model = model }
 
-        /// Returns the attribute for the titles of an entity's objects, or nil if the entity has no
-        /// text attribute.
+        /// Returns the attribute for titles, or nil if the entity has no text attribute.
         static func attribute(of entity: ManagedObjectModel.Entity) -> String? {
             let texts = entity.attributes.filter { $0.type == .string && $0.isStored }.map(\.name)
             return names.first(where: texts.contains)
@@ -66,7 +65,6 @@
             }
         }
 
-        /// Returns the object of an ID as a node.
         func node(_ id: ObjectID) -> JSONNode {
             guard let title = titles[id] else {
                 let isMissing = requested.contains(id)

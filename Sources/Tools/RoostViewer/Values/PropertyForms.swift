@@ -5,12 +5,9 @@
     internal import RoostJSONText
     internal import RoostSystem
 
-    /// Values in readable forms: JSON and property lists with a line for each item, and bytes as a
-    /// dump.
+    /// Readable forms of values.
     enum PropertyForms {
-        /// The maximum number of bytes to format.
         private static let formattedByteCount = 4 << 20
-        /// The maximum number of bytes to dump.
         private static let dumpedByteCount = 64 << 10
 
         /// Formats JSON or a property list as JSON, with a line for each item.
@@ -47,7 +44,7 @@
 
         /// Returns a dump of the first 64 KiB.
         ///
-        /// Each line has an offset, then 16 bytes in hexadecimal, then the same bytes in ASCII.
+        /// Each line has an offset, 16 bytes in hexadecimal, and the same bytes in ASCII.
         static func dump(_ bytes: [UInt8]) -> String {
             var lines: [String] = []
             for start in stride(from: 0, to: min(bytes.count, dumpedByteCount), by: 16) {

@@ -62,8 +62,7 @@
             ])
         }
 
-        /// Returns the condition that finds the objects with a value, or nil if the condition is
-        /// too long for an address.
+        /// Returns the condition for a value, or nil if the condition is too long for an address.
         private func condition(_ value: Value) throws(StoreError) -> String? {
             let text = try PredicateHelp.text(name, isEqualTo: value, entity: entity, model: model)
             return text.utf8.count <= Self.conditionByteCount ? text : nil

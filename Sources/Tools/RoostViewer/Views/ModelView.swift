@@ -72,7 +72,7 @@
             ])
         }
 
-        /// Returns the rules for the values of an attribute, in words, or nil.
+        /// Returns the rules for an attribute's values, in words, or nil.
         static func limits(of attribute: AttributeDescription) -> String? {
             let rules = attribute.validation
             var parts: [String] = []

@@ -16,7 +16,6 @@
 
         private var model: ManagedObjectModel { viewed.model }
 
-        /// Returns the object in its current state.
         func answer() throws -> JSONNode { try viewed.read { try node($0) } }
 
         func node(_ snapshot: any StoreSnapshot) throws -> JSONNode {
@@ -131,8 +130,6 @@
         }
 
         /// Returns the entity that declares a property.
-        ///
-        /// This is the entity nearest to the root, among the entities that have the property.
         private func declarer(of name: String, entity: ManagedObjectModel.Entity) -> String {
             var current = entity
             while let number = current.superentity,
@@ -146,9 +143,8 @@
 
         // MARK: References to the object
 
-        /// Returns the relationships that can refer to the object and have no inverse.
-        ///
-        /// Each has the number of objects that refer to the object.
+        /// Returns the relationships without an inverse that can refer to the object, with the
+        /// number of references.
         private func references(
             to id: ObjectID, entity: ManagedObjectModel.Entity, snapshot: any StoreSnapshot
         ) throws(StoreError) -> [JSONNode] {

@@ -66,7 +66,6 @@
             }
         }
 
-        /// Returns the user's metadata, sorted by name.
         private static func metadata(
             _ metadata: [String: MetadataValue], model: ManagedObjectModel
         ) -> [JSONNode] {

@@ -5,7 +5,6 @@
 
     /// Help for writing a predicate: errors, and completions at the cursor.
     struct PredicateHelp {
-        /// A text that can be inserted at the cursor.
         private struct Completion {
             var text: String
             var kind: String
@@ -28,13 +27,7 @@
         /// The text before the cursor.
         private let before: Substring
 
-        /// Creates the help for a text.
-        ///
-        /// - Parameters:
-        ///   - text: The predicate.
-        ///   - cursor: The position of the cursor, in UTF-16 units.
-        ///   - entity: The entity of the objects.
-        ///   - model: The model of the store.
+        /// Creates the help for a predicate, with the position of the cursor in UTF-16 units.
         init(_ text: String, cursor: Int, entity: ManagedObjectModel.Entity, model: ManagedObjectModel) {
             (self.text, self.entity, self.model) = (text, entity, model)
             let units = text.utf16
@@ -42,9 +35,7 @@
             before = text[..<(String.Index(place, within: text) ?? text.endIndex)]
         }
 
-        /// Reads a predicate.
-        ///
-        /// - Throws: A ``ViewerError`` with the position of the error, if known.
+        /// Reads a predicate, or throws a ``ViewerError`` with the position of the error, if known.
         static func predicate(
             _ text: String, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
         ) throws(ViewerError) -> FetchRequest.Predicate {
@@ -131,7 +122,6 @@
             return isRightSide || last == ")" || last == "}" ? .connection : .comparison
         }
 
-        /// Returns the tokens before the path at the cursor.
         private func tokens(before word: (path: [String], last: String)) -> [String] {
             Self.tokens(before.dropLast((word.path + [word.last]).joined(separator: ".").count))
         }
@@ -213,7 +203,6 @@
             }
         }
 
-        /// Returns the completions after a path.
         private func properties(after path: [String]) -> [Completion] {
             var current = entity
             var isMany = false
@@ -233,8 +222,7 @@
             return properties(of: current) + operators.map { Completion(text: $0, kind: "function") }
         }
 
-        /// Returns YES and NO if the operand at the cursor is compared with a boolean attribute,
-        /// otherwise nothing.
+        /// Returns YES and NO for an operand that is compared with a boolean attribute.
         private func values(_ word: (path: [String], last: String)) -> [Completion] {
             let tokens = tokens(before: word)
             guard let comparison = tokens.lastIndex(where: Self.isOperator), comparison > 0 else { return [] }

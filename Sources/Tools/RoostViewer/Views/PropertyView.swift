@@ -40,10 +40,10 @@
             }
         }
 
-        /// Returns the bytes of the value, to be shown as an image or saved as a file.
+        /// Returns the bytes of the value, as an image or as a file to save.
         ///
         /// Only images that cannot contain scripts are sent as images. All other data, including
-        /// SVG and HTML, are sent as files to save.
+        /// SVG and HTML, are files to save.
         func file() throws -> HTTPResponse {
             let bytes = try viewed.read { snapshot in Self.bytes(try value(snapshot).value) }
             guard let bytes else { throw ViewerError(.notFound, message: "'\(attribute.name)' of \(id) has no bytes.") }

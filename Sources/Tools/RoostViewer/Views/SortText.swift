@@ -4,9 +4,7 @@
 
     /// A sort order as a ``NameList``, such as `year,-title[cd]`.
     enum SortText {
-        /// Parses a sort order.
-        ///
-        /// - Throws: A ``ViewerError`` for an empty name.
+        /// Parses a sort order, or throws a ``ViewerError`` for an empty name.
         static func descriptors(
             _ text: String, of entity: ManagedObjectModel.Entity
         ) throws(ViewerError) -> [FetchRequest.SortDescriptor] {

@@ -11,7 +11,7 @@
             case toMany(ManagedObjectModel.Relationship)
         }
 
-        /// The maximum number of columns of a table if the request does not choose columns.
+        /// The maximum number of columns if the request chooses none.
         private static let usualCount = 12
 
         let name: String
@@ -23,8 +23,8 @@
 
         /// Returns all columns that an entity's table can have.
         ///
-        /// The attribute for titles comes first. The other attributes follow, then the to-one
-        /// relationships, then the to-many relationships.
+        /// The attribute for titles comes first, then the other attributes, then to-one
+        /// relationships, then to-many relationships.
         static func all(of entity: ManagedObjectModel.Entity) -> [TableColumn] {
             let title = ObjectTitles.attribute(of: entity)
             let attributes = entity.attributes.filter(\.isStored)
@@ -39,13 +39,8 @@
                 .map { TableColumn(name: $0.name.name, content: .toMany($0), isIndexed: false) }
         }
 
-        /// Returns the columns that a request chooses.
+        /// Returns the columns of a ``NameList``, or the default columns for nil.
         ///
-        /// - Parameters:
-        ///   - text: A ``NameList``, or nil for the default columns.
-        ///   - all: All available columns.
-        ///   - entity: The entity of the columns.
-        /// - Returns: The columns.
         /// - Throws: A ``ViewerError`` for an unknown column name.
         static func chosen(
             _ text: String?, of all: [TableColumn], entity: ManagedObjectModel.Entity
@@ -66,7 +61,6 @@
             return chosen
         }
 
-        /// The attribute's type, or nil for relationships.
         var type: AttributeType? {
             guard case .attribute(let attribute) = content else { return nil }
             return attribute.type
@@ -77,7 +71,6 @@
             return attribute.elements
         }
 
-        /// Returns the description of the column for the page.
         func json(_ model: ManagedObjectModel) -> JSONNode {
             var (kind, typeName, destination, isDerived) = ("attribute", String?.none, String?.none, false)
             switch content {

@@ -30,14 +30,9 @@
         private let facets: [String]
         private let hasPlan: Bool
 
-        /// Reads a request.
+        /// Reads a request for all objects of the entity, or for objects of the owner's
+        /// relationship.
         ///
-        /// - Parameters:
-        ///   - request: The request.
-        ///   - viewed: The store.
-        ///   - entity: The entity of the objects.
-        ///   - owner: The relationship whose objects are shown, or nil for all objects of the
-        ///     entity.
         /// - Throws: ``ViewerError`` for an invalid name, number or predicate.
         init(
             _ request: HTTPRequest, viewed: ViewedStore, entity: ManagedObjectModel.Entity, owner: Owner? = nil
@@ -151,10 +146,9 @@
 
         /// Returns the condition that the owner's relationship contains an object.
         ///
-        /// If the inverse is to-one, the condition compares the inverse with the owner. Otherwise
-        /// the condition lists the objects, because some stores find listed objects faster. If a
-        /// list cannot contain that many objects, the condition compares the to-many inverse with
-        /// the owner.
+        /// A to-one inverse is compared with the owner. Otherwise the condition lists the objects,
+        /// because some stores find listed objects faster. If the list would be too long, a to-many
+        /// inverse is compared with the owner.
         private func membership(
             in owner: Owner, snapshot: any StoreSnapshot
         ) throws(StoreError) -> FetchRequest.Comparison {

@@ -6,23 +6,21 @@ internal import RoostQuery
 struct SQLTerm {
     var sql: String
     var kind: RecordLayout.Field.Kind
-    /// The expression for the entity number of an object ID attribute; nil for other terms.
+    /// The expression for the entity number of an object ID attribute.
     var entitySQL: String?
-    /// The number of the root entity of all objects that a reference can refer to; nil if they can
-    /// be of any hierarchy.
+    /// The root entity of all objects that a reference can refer to; nil for objects of any
+    /// hierarchy.
     var root: Int?
-    /// Whether the expression is the first column of an index.
     var isIndexed = false
 }
 
-/// One side of a comparison.
 enum SQLOperand {
     case constant(Value)
     case term(SQLTerm)
 }
 
 extension SQLPredicateTranslator {
-    /// The maximum number of values in an IN that has a parameter for each value.
+    /// The maximum number of values in an IN with a parameter for each value.
     private static let valuesPerList = 500
 
     mutating func comparison(_ comparison: FetchRequest.Comparison, nesting: Int) -> String? {
@@ -38,7 +36,7 @@ extension SQLPredicateTranslator {
         return compare(left, comparison: comparison, nesting: nesting)
     }
 
-    /// Compares the left side, which is already translated, with the right side.
+    /// Compares the translated left side with the right side.
     mutating func compare(
         _ left: SQLOperand, comparison: FetchRequest.Comparison, nesting: Int
     ) -> String? {
@@ -122,8 +120,8 @@ extension SQLPredicateTranslator {
 
     /// Returns a condition whose result is constant.
     ///
-    /// The condition contains the term if the term is a subselect. The parameters of a subselect
-    /// are already numbered, and a statement must use all its parameters.
+    /// A subselect becomes a part of the condition: its parameters are already numbered, and must
+    /// all be used.
     private static func constant(isTrue truth: Bool, term: SQLTerm) -> String {
         guard term.sql.hasPrefix("(") else { return truth ? "TRUE" : "FALSE" }
         return "(\(term.sql) IS NULL \(truth ? "OR TRUE" : "AND FALSE"))"
@@ -142,7 +140,7 @@ extension SQLPredicateTranslator {
         case .string(let string), .uri(let string): text = string
         default: return nil
         }
-        // Compiling the request has already refused invalid patterns.
+        // Compiling the request has refused invalid patterns.
         guard let matcher = try? StringMatcher(comparison, pattern: text, options: options) else { return nil }
         guard let condition = dialect.matches(column, with: dialect.parameter(values.count + 1)) else {
             return options.isEmpty ? find(matcher, in: column) : nil
@@ -152,7 +150,7 @@ extension SQLPredicateTranslator {
         return comparison == .notEqual ? "COALESCE(\(condition), TRUE)" : condition
     }
 
-    /// Translates a search for a text, without folding; nil if SQL cannot express it.
+    /// Translates a search for a text without folding; nil if SQL cannot express it.
     private mutating func find(_ matcher: StringMatcher, in text: String) -> String? {
         guard let (pattern, place) = matcher.literal else { return nil }
         switch place {
@@ -166,12 +164,10 @@ extension SQLPredicateTranslator {
         }
     }
 
-    /// Returns a necessary condition of a folded comparison with a constant.
+    /// Returns a necessary condition of a folded comparison with a constant; nil if SQL has none.
     ///
-    /// Returns nil if SQL cannot express such a condition.
-    ///
-    /// Folding changes only the case of an ASCII text, so SQL can compare such a text. Every text
-    /// with a character beyond ASCII meets the condition.
+    /// Folding changes only the case of an ASCII text, so SQL can compare such a text. Every other
+    /// text meets the condition.
     mutating func candidates(_ predicate: FetchRequest.Predicate) -> String? {
         guard case .comparison(let comparison) = predicate, comparison.modifier == .direct,
             case .constant(let value) = comparison.right, case .string(let pattern) = value,
@@ -181,15 +177,13 @@ extension SQLPredicateTranslator {
             let (literal, _) = matcher.literal,
             let (lowercased, isOther) = (dialect as? any SQLTextSearching)?.lowercasedASCII(term.sql)
         else { return nil }
-        // Folding an ASCII text gives an ASCII text. So a literal with a character beyond ASCII can
-        // match only texts that have such a character.
+        // Folding an ASCII text gives an ASCII text. So a non-ASCII literal can match only non-ASCII texts.
         guard literal.utf8.allSatisfy({ $0 < 0x80 }) else { return isOther }
         let text = comparison.options.contains(.caseInsensitive) ? lowercased : term.sql
         return find(matcher, in: text).map { "(\($0) OR \(isOther))" }
     }
 
-    /// Returns the parameter with which SQL compares a column as the engine does; nil if SQL
-    /// cannot.
+    /// Returns the parameter with which SQL compares a column as the engine does, if any.
     private func operand(_ value: Value, for kind: RecordLayout.Field.Kind) -> SQLValue? {
         let operand = Self.operand(value, for: kind)
         guard !dialect.comparesNumbersExactly else { return operand }
@@ -201,8 +195,7 @@ extension SQLPredicateTranslator {
         }
     }
 
-    /// Returns the parameter for a database that compares integers with floating-point numbers
-    /// exactly.
+    /// Returns the parameter for a database that compares numbers exactly.
     private static func operand(_ value: Value, for kind: RecordLayout.Field.Kind) -> SQLValue? {
         switch (value, kind) {
         case (.bool(let flag), .integer64), (.bool(let flag), .integer32), (.bool(let flag), .integer16),
@@ -240,10 +233,9 @@ extension SQLPredicateTranslator {
         return isEqual ? condition : "(NOT COALESCE(\(condition), FALSE))"
     }
 
-    /// Translates BEGINSWITH to a range.
+    /// Translates BEGINSWITH to a range of texts in code point order.
     ///
-    /// The range starts at the prefix and ends before the smallest text, in code point order, that
-    /// is greater than every text with this prefix.
+    /// The range ends before the smallest text that is greater than every text with this prefix.
     private mutating func beginsWith(_ column: String, value: Value) -> String? {
         let prefix: String
         switch value {
@@ -259,8 +251,7 @@ extension SQLPredicateTranslator {
             var end = String.UnicodeScalarView(scalars)
             end.append(scalar)
             let upper = bind(.text(String(end)))
-            // BETWEEN reads the column once for both bounds, and few rows reach the second
-            // condition.
+            // BETWEEN reads the column once for both bounds, and few rows reach the second condition.
             return "(\(column) BETWEEN \(lower) AND \(upper) AND \(column) <> \(upper))"
         }
         return "\(column) >= \(lower)"
@@ -277,8 +268,7 @@ extension SQLPredicateTranslator {
         {
             return isIn(term, operands: operands)
         }
-        // IN cannot express some lists, for example lists with expressions or text options. If such
-        // a list is short, each member becomes a comparison.
+        // IN cannot express expressions or text options. In a short list, each member becomes a comparison.
         guard members.count <= Self.valuesPerList else { return nil }
         var terms: [String] = []
         for member in members {
@@ -303,7 +293,7 @@ extension SQLPredicateTranslator {
 
     /// Returns the values of a list as parameters for the column; nil if IN cannot compare them.
     ///
-    /// NaN and objects of another hierarchy are omitted, because the column can never equal them.
+    /// Omits NaN and objects of another hierarchy, because the column can never equal them.
     private func listOperands(_ constants: [Value], term: SQLTerm) -> [SQLValue]? {
         switch term.kind {
         case .objectID, .decimal, .composite: return nil
@@ -334,8 +324,7 @@ extension SQLPredicateTranslator {
             if operand == .null { hasNull = true } else { given.append(operand) }
         }
         if hasNull { terms.append("\(term.sql) IS NULL") }
-        // A long list is passed in one parameter. Its length is then unlimited, and does not change
-        // the text of the statement.
+        // In one parameter, a list has unlimited length and does not change the statement's text.
         if given.count > Self.valuesPerList,
             let list = dialect.list(given, parameter: dialect.parameter(values.count + 1))
         {
@@ -354,7 +343,7 @@ extension SQLPredicateTranslator {
 
     // MARK: With another expression
 
-    /// Compares two expressions; returns nil if SQL would compare them differently from the engine.
+    /// Returns nil if SQL would compare the expressions differently from the engine.
     private func compare(
         _ left: SQLTerm, comparison: FetchRequest.Comparison.Operator, right: SQLTerm,
         options: FetchRequest.Comparison.Options
@@ -392,7 +381,6 @@ extension SQLPredicateTranslator {
 }
 
 extension FetchRequest.Comparison.Operator {
-    /// The equivalent operator with exchanged sides, if any.
     fileprivate var mirrored: Self? {
         switch self {
         case .equal, .notEqual: self
@@ -406,7 +394,7 @@ extension FetchRequest.Comparison.Operator {
         }
     }
 
-    /// Whether a text comparison needs a matcher or a search even without options.
+    /// Whether a text comparison without options needs a matcher or a search.
     fileprivate var needsMatcher: Bool {
         switch self {
         case .contains, .endsWith, .like, .matches, .isIn: true
@@ -414,7 +402,6 @@ extension FetchRequest.Comparison.Operator {
         }
     }
 
-    /// The SQL operator of an ordering or equality comparison.
     var sqlWord: String {
         switch self {
         case .equal: "="
@@ -431,7 +418,7 @@ extension RecordLayout.Field.Kind {
     var isFloating: Bool { self == .double || self == .float || self == .date }
     var isReference: Bool { self == .reference || self == .polymorphicReference }
 
-    /// Returns whether columns of the two kinds compare in SQL as their values do in the engine.
+    /// Returns whether SQL compares columns of the two kinds as the engine compares their values.
     fileprivate func comparesPlainly(with other: Self) -> Bool {
         switch (family, other.family) {
         case (nil, _), (_, nil): false
@@ -439,7 +426,7 @@ extension RecordLayout.Field.Kind {
         }
     }
 
-    /// The group of kinds whose values SQL can compare with each other; nil for all other kinds.
+    /// The group of kinds whose values SQL can compare with each other.
     private var family: Int? {
         switch self {
         case .integer64, .integer32, .integer16, .boolean, .order, .double, .float: 0

@@ -3,15 +3,10 @@ internal import RoostQuery
 
 extension SQLPredicateTranslator {
     /// Returns the condition that a row is in the index ranges of a folded comparison with a
-    /// constant.
+    /// constant; nil for any other predicate.
     ///
-    /// A folded comparison ignores case or diacritics. The ranges contain all rows that match the
-    /// comparison, and may contain other rows.
-    ///
-    /// - Parameters:
-    ///   - predicate: The comparison.
-    ///   - alias: The alias of the object's table.
-    /// - Returns: The condition; nil for any other predicate.
+    /// A folded comparison ignores case or diacritics. The ranges may contain rows that do not
+    /// match.
     mutating func ranges(ofFolded predicate: FetchRequest.Predicate, alias: String) -> String? {
         guard case .comparison(let comparison) = predicate, comparison.modifier == .direct,
             case .keyPath(let path) = comparison.left, let pattern = comparison.right.constantText,
@@ -27,7 +22,6 @@ extension SQLPredicateTranslator {
         return Self.chain(terms, word: "OR")
     }
 
-    /// Returns the SELECT of the keys in the ranges of a folded comparison.
     mutating func foldedSearch(_ predicate: FetchRequest.Predicate) -> String? {
         guard let ranges = ranges(ofFolded: predicate, alias: "i") else { return nil }
         let table = schema.table(of: object.entity.number).quotedName
@@ -36,7 +30,6 @@ extension SQLPredicateTranslator {
 }
 
 extension FetchRequest.Predicate {
-    /// Whether a conjunct compares folded texts.
     fileprivate var hasFoldedConjunct: Bool {
         switch self {
         case .comparison(let comparison):
@@ -48,7 +41,7 @@ extension FetchRequest.Predicate {
 }
 
 extension FetchRequest.Expression {
-    /// The constant text or URI; nil for any other expression.
+    /// The constant text or URI.
     fileprivate var constantText: String? {
         switch self {
         case .constant(.string(let text)), .constant(.uri(let text)): text
@@ -59,26 +52,18 @@ extension FetchRequest.Expression {
 
 /// A function that counts the rows of a SELECT with parameters.
 ///
-/// The function returns nil for `limit` rows or more. If `limit` is nil, the limit is the number of
-/// rows at which a scan becomes faster than an index.
+/// Returns nil for `limit` rows or more. If `limit` is nil, the limit is the number of rows at
+/// which a scan becomes faster than an index.
 typealias SQLRowCount = (_ sql: String, _ values: [SQLValue], _ limit: Int64?) throws(StoreError) -> Int64?
 
 extension SQLFetchStatement {
-    /// The maximum number of row counts for the folded comparisons of one request.
+    /// The maximum number of folded comparisons that are counted for one request.
     private static let maximumCounted = 2
 
     /// Returns a folded comparison in a request's predicate, if its ranges in an index contain few
     /// rows.
     ///
     /// Returns nil if another condition finds fewer rows in an index.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - entity: The entity of the request.
-    ///   - schema: The tables.
-    ///   - count: Counts rows.
-    /// - Returns: The comparison.
-    /// - Throws: Errors of `count`.
     static func foldedSearch(
         of request: FetchRequest, entity: ManagedObjectModel.Entity, schema: SQLSchema, count: SQLRowCount
     ) throws(StoreError) -> FetchRequest.Predicate? {

@@ -3,12 +3,10 @@ internal import RoostQuery
 
 /// A SELECT of the rows at the end of a path through a to-many relationship.
 struct SQLCollection {
-    /// The position of the SELECT in ``SQLPredicateTranslator/levels``.
+    /// The SELECT's position in ``SQLPredicateTranslator/levels``.
     var level: Int
-    /// The first table, with its alias.
     var table: String
-    /// The relation of the rows to the start of the path or, if ``stages`` is not empty, to the
-    /// last stage.
+    /// The relation of the rows to the start of the path, or to the last stage if there are stages.
     var origin: SQLOrigin
     /// SELECTs for the beginning of the path.
     ///
@@ -17,17 +15,14 @@ struct SQLCollection {
     var stages: [SQLStage] = []
     /// Whether an object may occur in several rows.
     var repeats = false
-    /// The conditions of a SUBQUERY on the rows.
     var conditions: [String] = []
-    /// Whether the conditions read only rows of the collection.
     var isFree = true
-    /// The row of an element or, if elements are attribute values, of the object with the value.
+    /// The row of an element, or of the object whose attribute value is the element.
     var row: SQLRow
-    /// The element.
     var element: SQLTerm
 }
 
-/// A part of a path, as a SELECT of the objects at the end of the part.
+/// A SELECT of the objects at the end of a part of a path.
 struct SQLStage {
     let level: Int
     let table: String
@@ -35,24 +30,22 @@ struct SQLStage {
     let conditions: [String]
 }
 
-/// The relation between the rows of a to-many relationship and the relationship's source object.
+/// The relation between a to-many relationship's rows and its source object.
 struct SQLOrigin {
-    /// The expression for the key of the source object.
+    /// The expression for the source object's key.
     let key: String
-    /// The column of the rows that contains this key; nil if either of two columns can contain it.
+    /// The column of the rows that contains this key; nil if two columns can contain it.
     let row: String?
-    /// A function from a condition on the key, `= key` or `IN (SELECT …)`, to a condition on the
-    /// rows.
+    /// Turns a condition on the key, `= key` or `IN (SELECT …)`, into a condition on the rows.
     let condition: (String) -> String
 
-    /// The condition that the rows belong to the source object.
     var ofKey: String { condition("= \(key)") }
 }
 
 extension SQLPredicateTranslator {
     // MARK: Values
 
-    /// Translates an expression with a single value; returns nil if SQL cannot express it.
+    /// Translates an expression with a single value.
     mutating func operand(_ expression: FetchRequest.Expression, nesting: Int) -> SQLOperand? {
         switch expression {
         case .constant(let value): return .constant(value)
@@ -82,7 +75,7 @@ extension SQLPredicateTranslator {
         }
     }
 
-    /// Returns a path from the object or a variable, and the row where the path starts.
+    /// Returns a path from the object or a variable, and the row of its start.
     private func resolve(_ expression: FetchRequest.Expression) -> (row: SQLRow, path: ResolvedPath)? {
         let (row, names): (SQLRow, [String])
         switch expression {
@@ -95,8 +88,7 @@ extension SQLPredicateTranslator {
         return (try? ResolvedPath(names, from: row.entity.number, model: schema.model)).map { (row, $0) }
     }
 
-    /// Returns the row at the end of a path; nil if one of its relationships is to-many or cannot
-    /// be joined.
+    /// Returns the row at the end of a path; nil if a relationship is to-many or cannot be joined.
     private mutating func row(at path: ResolvedPath, from start: SQLRow) -> SQLRow? {
         var row = start
         for relationship in path.relationships {
@@ -106,7 +98,6 @@ extension SQLPredicateTranslator {
         return row
     }
 
-    /// Returns the destination row of a to-one relationship.
     private mutating func destination(
         of relationship: ManagedObjectModel.Relationship, from row: SQLRow
     ) -> SQLRow? {
@@ -163,7 +154,7 @@ extension SQLPredicateTranslator {
 
     // MARK: Collections
 
-    /// Returns the expression itself if it has many values that a SELECT can return, otherwise nil.
+    /// Returns the expression itself if a SELECT can return its many values, otherwise nil.
     func isCollection(_ expression: FetchRequest.Expression) -> FetchRequest.Expression? {
         switch expression {
         case .subquery: return expression
@@ -172,7 +163,6 @@ extension SQLPredicateTranslator {
         }
     }
 
-    /// Starts a SELECT of the elements of a collection.
     private mutating func open(
         _ expression: FetchRequest.Expression, nesting: Int, repetition: SQLRepetition
     ) -> SQLCollection? {
@@ -201,7 +191,7 @@ extension SQLPredicateTranslator {
         }
     }
 
-    /// Translates a part of a collection, and records whether it reads rows outside the collection.
+    /// Translates a condition, and records whether it reads rows outside the collection.
     private mutating func inside(
         _ collection: inout SQLCollection, _ translate: (inout Self) -> String?
     ) -> String? {
@@ -215,8 +205,8 @@ extension SQLPredicateTranslator {
 
     /// Starts a SELECT of the rows at the end of a path through a to-many relationship.
     ///
-    /// A path can end early at a null reference. If the null reference follows the last to-many
-    /// relationship, the element is null. Otherwise, the path has no element.
+    /// A null reference after the last to-many relationship makes the element null. An earlier null
+    /// reference gives no element.
     private mutating func open(
         _ path: ResolvedPath, from start: SQLRow, repetition: SQLRepetition
     ) -> SQLCollection? {
@@ -253,7 +243,6 @@ extension SQLPredicateTranslator {
         return true
     }
 
-    /// Follows further relationships from the elements of a collection.
     private mutating func extend(
         _ collection: inout SQLCollection, along relationships: ArraySlice<ManagedObjectModel.Relationship>,
         repetition: SQLRepetition
@@ -281,8 +270,7 @@ extension SQLPredicateTranslator {
         return true
     }
 
-    /// Turns the current collection into a stage, and continues along a to-many relationship in a
-    /// new SELECT.
+    /// Turns the collection into a stage, and continues along a relationship in a new SELECT.
     private mutating func begin(
         _ relationship: ManagedObjectModel.Relationship, after collection: inout SQLCollection
     ) -> Bool {
@@ -298,8 +286,7 @@ extension SQLPredicateTranslator {
         return true
     }
 
-    /// A step along a to-many relationship: the table to read, its alias, the origin of its rows,
-    /// and the row of the destination.
+    /// A step along a to-many relationship.
     private struct Hop {
         let table: String
         let alias: String
@@ -324,8 +311,8 @@ extension SQLPredicateTranslator {
             else { return nil }
             var start = row
             if row.join != nil {
-                // A to-one relationship can refer to an object that does not exist. A missing
-                // object has no related objects, even if other objects refer to it.
+                // A to-one relationship can refer to a missing object, which has no related objects, even if other
+                // objects refer to it.
                 guard levels[row.level].read(row) else { return nil }
                 start.key = "\(row.alias)._id"
             }
@@ -335,7 +322,7 @@ extension SQLPredicateTranslator {
         case .links(let owner, let isFlipped):
             guard let links = schema.linkTables[owner] else { return nil }
             if relationship.isReflexive {
-                // Each pair is stored once, in either direction, so both columns are searched.
+                // Each pair is stored once, in either direction.
                 let name = links.quotedName
                 let origin = SQLOrigin(key: row.key, row: nil) { key in
                     "\(alias)._id IN (SELECT target FROM \(name) WHERE source \(key) UNION ALL SELECT source FROM \(name) WHERE target \(key))"
@@ -362,8 +349,7 @@ extension SQLPredicateTranslator {
 
     /// Returns a SELECT of an expression from a collection's rows that meet additional conditions.
     private func select(_ what: String, collection: SQLCollection, and more: [String] = []) -> String {
-        // The statement is built from the beginning of the path: each SELECT starts from the keys
-        // of the preceding SELECT.
+        // Each SELECT starts from the keys of the preceding SELECT.
         var origin: String?
         for (stage, next) in zip(
             collection.stages, collection.stages.dropFirst().map(\.origin) + [collection.origin])
@@ -405,8 +391,8 @@ extension SQLPredicateTranslator {
 
     /// Returns the condition that a collection has a row.
     ///
-    /// For few objects, a look-up of rows for each object is best. For all objects, or if an index
-    /// finds the matching rows, it is cheaper to find these rows once.
+    /// For few objects, a look-up of rows for each object is best. For all objects, or with an
+    /// index, it is cheaper to find the matching rows once.
     private func exists(_ collection: SQLCollection, isSearch: Bool = false) -> String {
         guard looksAtAll || isSearch, let found = found(collection) else {
             return "EXISTS (\(select("1", collection: collection)))"
@@ -414,14 +400,12 @@ extension SQLPredicateTranslator {
         return "\(found))"
     }
 
-    /// Returns the condition `key IN (SELECT …` for objects with a matching row, without the last
-    /// parenthesis.
+    /// Returns `key IN (SELECT …` for objects with a matching row, without the last parenthesis.
     ///
     /// Returns nil if one SELECT cannot find the rows for all objects.
     private func found(_ collection: SQLCollection) -> String? {
         guard collection.isFree, !collection.conditions.isEmpty, let row = collection.origin.row else { return nil }
-        // The statement is built from the end of the path: each SELECT returns the rows whose key
-        // is in the SELECT of the following part.
+        // Each SELECT returns the rows whose key is in the SELECT of the following part of the path.
         var key = collection.origin.key
         var found = select(row, from: collection.table, level: collection.level, conditions: collection.conditions)
         for stage in collection.stages.reversed() {
@@ -433,7 +417,6 @@ extension SQLPredicateTranslator {
         return "\(key) IN (\(found)"
     }
 
-    /// Returns the condition that a value is an element of a collection.
     mutating func contains(
         _ elements: FetchRequest.Expression, value: FetchRequest.Expression,
         options: FetchRequest.Comparison.Options, nesting: Int
@@ -442,8 +425,8 @@ extension SQLPredicateTranslator {
             .init(left: elements, operator: .equal, right: value, modifier: .any, options: options), nesting: nesting)
     }
 
-    /// Translates a comparison of a count with a number if that is possible without counting for
-    /// each object; otherwise returns nil.
+    /// Translates a comparison of a count with a number, if possible without counting for each
+    /// object.
     mutating func counting(_ comparison: FetchRequest.Comparison, nesting: Int) -> String? {
         guard let elements = counted(comparison.left), case .constant(.int(let number)) = comparison.right else {
             return nil
@@ -475,7 +458,7 @@ extension SQLPredicateTranslator {
         return nil
     }
 
-    /// Returns the collection whose elements an expression counts; nil for other expressions.
+    /// Returns the collection whose elements an expression counts.
     private func counted(_ expression: FetchRequest.Expression) -> FetchRequest.Expression? {
         let count = FetchRequest.CollectionOperator.count.rawValue
         switch expression {
@@ -488,9 +471,7 @@ extension SQLPredicateTranslator {
         }
     }
 
-    /// Splits a path from a collection into the names without the operator, and the operator.
-    ///
-    /// Returns nil if the path has no operator.
+    /// Splits a path from a collection into the names and the operator.
     private func isAggregate(_ names: [String]) -> ([String], FetchRequest.CollectionOperator)? {
         guard let index = names.firstIndex(where: { $0.hasPrefix("@") }),
             let found = FetchRequest.CollectionOperator(rawValue: names[index])
@@ -498,7 +479,6 @@ extension SQLPredicateTranslator {
         return (Array(names[..<index] + names[(index + 1)...]), found)
     }
 
-    /// Translates an operator applied to a collection's elements.
     private func aggregate(_ collectionOperator: FetchRequest.CollectionOperator, of collection: SQLCollection)
         -> SQLTerm?
     {
@@ -510,8 +490,8 @@ extension SQLPredicateTranslator {
         case .maximum where hasExtremes(element):
             return SQLTerm(sql: "(\(select("MAX(\(element.sql))", collection: collection)))", kind: element.kind)
         case .sum where element.kind == .integer16 || element.kind == .integer32:
-            // No table has enough rows for a sum of such integers to exceed 64 bits. A sum of 64-bit
-            // integers can exceed 64 bits, and SQL does not return such a sum as an integer.
+            // No table has enough rows for a sum of such integers to exceed 64 bits. A sum of 64-bit integers can
+            // exceed 64 bits, and SQL then does not return an integer.
             return dialect.sum(element.sql).map { sum in
                 SQLTerm(sql: "(\(select("COALESCE(\(sum), 0)", collection: collection)))", kind: .integer64)
             }
@@ -519,7 +499,6 @@ extension SQLPredicateTranslator {
         }
     }
 
-    /// Returns whether MIN and MAX of a column are the minimum and maximum of its values.
     private func hasExtremes(_ element: SQLTerm) -> Bool {
         // Without a condition for NaN, the position of NaN in the database's order is unknown.
         element.kind.hasExtremes && (!element.kind.isFloating || dialect.isNoNaN(element.sql) != nil)
@@ -528,16 +507,15 @@ extension SQLPredicateTranslator {
 
 /// The number of rows for an object that a path reaches by several routes.
 enum SQLRepetition {
-    /// One row for each route, for counting or adding up rows.
+    /// One row for each route, for counts and sums.
     case everyWay
-    /// One row for many routes where possible, for minimum, maximum or a test whether a row exists.
+    /// One row for many routes where possible, for minimum, maximum or existence.
     ///
     /// `nesting` is the depth of the surrounding parentheses.
     case once(nesting: Int)
 }
 
 extension FetchRequest.CollectionOperator {
-    /// Returns the repetition that the operator requires.
     fileprivate func repetition(_ nesting: Int) -> SQLRepetition {
         self == .minimum || self == .maximum ? .once(nesting: nesting) : .everyWay
     }

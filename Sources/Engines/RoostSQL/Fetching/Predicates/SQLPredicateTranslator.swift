@@ -1,50 +1,40 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// A translator of the parts of a predicate that SQL can evaluate with the same result as the
-/// engine.
+/// A translator of the parts of a predicate that SQL can evaluate as the engine does.
 ///
 /// ``RecordFilter`` evaluates the rest.
 ///
-/// A condition is translated for a context in which null counts as false, such as WHERE. An operand
-/// of NOT is converted first, so that null becomes false. Values are always parameters; only entity
-/// numbers are literals.
+/// Conditions are for a context in which null counts as false, such as WHERE. NOT first converts a
+/// null operand to false. Values are always parameters; only entity numbers are literals.
 ///
 /// The request's object is the row `t0`. A path through to-one relationships is a LEFT JOIN, whose
 /// columns are null if the path ends early. A to-many relationship is a subselect.
 struct SQLPredicateTranslator {
     let schema: SQLSchema
-    /// The row of the request's object.
     let object: SQLRow
-    /// The values of the parameters so far.
     private(set) var values: [SQLValue] = []
-    /// The additional tables of each SELECT.
-    ///
-    /// The request's SELECT comes first.
+    /// The additional tables of each SELECT; the request's SELECT comes first.
     var levels = [SQLLevel()]
-    /// The rows of variables.
     var variables: [String: SQLRow] = [:]
     /// The level of the outermost SELECT whose rows were read since this property was reset.
     var lowestLevel = Int.max
-    /// Whether all objects must be examined: no other condition reduces their number, and the fetch
-    /// cannot end early.
+    /// Whether all objects must be examined: there is one condition, and no limit ends the fetch
+    /// early.
     let looksAtAll: Bool
-    /// A folded comparison whose rows are found by ranges of an index, if any.
+    /// A folded comparison whose rows are found by ranges of an index.
     var searchedText: FetchRequest.Predicate?
-    /// The number of aliases in use; `t0` is the object.
+    /// The number of aliases in use.
     private var aliasCount = 1
 
     /// The maximum nesting of parentheses in a condition, because parsers have small stacks.
     static let maximumNesting = 25
     /// The nesting that a subselect counts as, because its keywords also use the parser's stack.
     static let nestingOfSelect = 5
-    /// The maximum number of terms of one chain of AND or OR.
+    /// The maximum number of terms in a group of AND or OR.
     static let termsPerChain = 16
 
-    /// - Parameters:
-    ///   - schema: The tables.
-    ///   - request: The request, which must be compiled and without errors.
-    ///   - entity: The entity of the request.
+    /// `request` must be compiled and without errors.
     init(schema: SQLSchema, request: FetchRequest, entity: ManagedObjectModel.Entity) {
         self.schema = schema
         looksAtAll = request.fetchLimit == nil && request.predicate?.conjuncts.count == 1
@@ -53,13 +43,10 @@ struct SQLPredicateTranslator {
 
     var dialect: any SQLDialect { schema.dialect }
 
-    /// Translates the conjuncts of a predicate that SQL can evaluate.
-    ///
-    /// The result also contains the conjuncts that SQL cannot evaluate.
+    /// Translates the conjuncts that SQL can evaluate, and also returns the others.
     mutating func conditions(_ predicate: FetchRequest.Predicate?) -> SQLConditions {
         let conjuncts = predicate?.conjuncts ?? []
-        // Databases check conditions in the order of the statement, so the cheapest conditions come
-        // first.
+        // Databases check conditions in the order of the statement, so the cheapest come first.
         var (plain, others): ([String], [String]) = ([], [])
         var ranges: [(column: String, ends: SQLRange.Ends, condition: String, predicate: FetchRequest.Predicate)] = []
         var isLookup = false
@@ -103,25 +90,22 @@ struct SQLPredicateTranslator {
         return result
     }
 
-    /// Returns whether an index finds the rows of a predicate by given values or objects.
+    /// Returns whether an index finds a predicate's rows by given values or objects.
     func isLookup(_ predicate: FetchRequest.Predicate) -> Bool {
         if case .lookup = search(predicate) { true } else { false }
     }
 
-    /// Returns whether a predicate is a range of an index.
     func isRange(_ predicate: FetchRequest.Predicate) -> Bool {
         if case .range = search(predicate) { true } else { false }
     }
 
-    /// The search in an index of the object's own table that finds the rows of a condition.
+    /// An index search in the object's own table.
     private enum Search {
         /// A range of an index that begins with the given column.
         case range(String, SQLRange.Ends)
-        /// A look-up of given values or given objects.
         case lookup
     }
 
-    /// Returns the index search for a predicate; nil if no index finds its rows.
     private func search(_ predicate: FetchRequest.Predicate) -> Search? {
         guard case .comparison(let comparison) = predicate, comparison.modifier == .direct, comparison.isSearch else {
             return nil
@@ -141,8 +125,7 @@ struct SQLPredicateTranslator {
         }
     }
 
-    /// Returns whether a predicate compares a field that is stored as a number, by an operator
-    /// other than IN.
+    /// Returns whether a predicate compares a field that is stored as a number, not by IN.
     private func comparesNumbers(_ predicate: FetchRequest.Predicate) -> Bool {
         guard case .comparison(let comparison) = predicate, comparison.operator != .isIn,
             case .keyPath(let path) = comparison.left,
@@ -158,7 +141,6 @@ struct SQLPredicateTranslator {
         return dialect.parameter(values.count)
     }
 
-    /// Returns a unique alias for a row of a table.
     mutating func alias() -> String {
         defer { aliasCount += 1 }
         return "t\(aliasCount)"
@@ -183,8 +165,7 @@ struct SQLPredicateTranslator {
     ) -> String? {
         guard !members.isEmpty else { return empty }
         var terms: [String] = []
-        // ``chain(_:word:)`` adds at most four levels of parentheses, because a statement has fewer
-        // than 16^4 parameters.
+        // ``chain(_:word:)`` adds at most four levels of parentheses: a statement has fewer than 16^4 parameters.
         for member in members {
             guard let term = condition(member, nesting: nesting + 5), values.count <= dialect.maximumParameterCount
             else {
@@ -195,8 +176,7 @@ struct SQLPredicateTranslator {
         return Self.chain(terms, word: word)
     }
 
-    /// Joins terms in nested groups, so that many terms need neither a deep parser stack nor a deep
-    /// expression.
+    /// Joins terms in nested groups, so that many terms need no deep stack in the parser.
     static func chain(_ terms: [String], word: String) -> String {
         var terms = terms
         while terms.count > termsPerChain {
@@ -216,64 +196,50 @@ struct SQLRange {
         static let upper = Self(rawValue: 2)
     }
 
-    /// The conditions that form the range.
     let conditions: [String]
     /// The predicate that the conditions express.
     let predicate: FetchRequest.Predicate
-    /// The bounds of the range.
-    ///
-    /// A range with only one bound can contain most of the index.
+    /// The bounds; a range with only one bound can contain most of the index.
     let ends: Ends
 }
 
-/// The parts of a predicate inside and outside a statement.
 struct SQLConditions {
-    /// The conditions that all matching rows meet, including necessary conditions of conjuncts in
-    /// ``rest``.
+    /// The conditions that all matching rows meet, including necessary conditions of ``rest``.
     var terms: [String] = []
-    /// The range of an index that finds the rows; nil if a look-up or a text search finds fewer
-    /// rows.
+    /// The index range that finds the rows; nil if a look-up or a text search finds fewer.
     var range: SQLRange?
     /// The conjuncts that the conditions express.
     var pushed: [FetchRequest.Predicate] = []
-    /// The conjuncts that must be checked on the rows found.
+    /// The conjuncts to check on the rows found.
     var rest: [FetchRequest.Predicate] = []
 }
 
-/// A row that a condition reads: that of the object, of a variable, or at the end of a path.
+/// The row of the object, of a variable, or at the end of a path.
 struct SQLRow {
-    /// The row's alias in the statement.
     let alias: String
-    /// The expression for the row's key, which may be known without reading the row; null if a path
-    /// ended early.
-    var key: String
-    /// The entity of the row.
+    /// The expression for the row's key; null if a path ended early.
     ///
-    /// The row may also be of a subentity.
+    /// The key may be known without reading the row.
+    var key: String
+    /// The row's entity, or a superentity.
     let entity: ManagedObjectModel.Entity
-    /// The SELECT that contains the row, as a position in ``SQLPredicateTranslator/levels``.
+    /// The position of the row's SELECT in ``SQLPredicateTranslator/levels``.
     let level: Int
-    /// The JOIN that adds the row to its SELECT when more than the key is needed; nil if no JOIN is
-    /// required.
+    /// The JOIN that adds the row to its SELECT if more than the key is needed.
     var join: String?
 }
 
-/// The additional tables of a SELECT.
 struct SQLLevel {
-    /// The JOINs, in an order in which each JOIN refers only to earlier JOINs.
+    /// The JOINs; each refers only to earlier JOINs.
     private(set) var joins = ""
-    /// The destination rows of to-one relationships, by the alias of the source row and the number
-    /// of the relationship.
+    /// The destination rows of to-one relationships, by source alias and relationship number.
     var rows: [String: SQLRow] = [:]
-    /// The aliases that are already joined.
     private var joined: Set<String> = []
 
     /// The maximum number of tables in a SELECT, because databases have limits.
     private static let maximumTableCount = 16
 
-    /// Adds the JOIN of a row, if the row requires a JOIN that was not added yet.
-    ///
-    /// Returns false if the SELECT then has too many tables.
+    /// Adds a row's JOIN if necessary; returns false if the SELECT has too many tables.
     mutating func read(_ row: SQLRow) -> Bool {
         guard let join = row.join, joined.insert(row.alias).inserted else { return true }
         joins += join

@@ -2,8 +2,8 @@ package import RoostCore
 
 /// An object that can stop a conversion, migration, dump or comparison.
 ///
-/// The operation stops at its next check, for example between batches, and throws `cancelled`. A
-/// conversion also removes the store that it created.
+/// The operation stops at its next check, and throws `cancelled`. A conversion also removes the
+/// store that it created.
 ///
 /// After the destination is published, a cancellation has no effect.
 ///

@@ -12,9 +12,6 @@ extension ConversionOptions {
     package var timeout: Timeout { Timeout(seconds: timeoutSeconds, isCancelled: isCancelled) }
 
     /// Claims a destination, and waits first if another conversion holds the claim.
-    ///
-    /// - Throws: The errors of
-    ///   ``DestinationClaim/acquire(forStoreAt:timeoutSeconds:isCancelled:)``.
     package func claim(_ location: StoreLocation) throws(StoreError) -> DestinationClaim {
         try DestinationClaim.acquire(
             forStoreAt: location.path, timeoutSeconds: timeoutSeconds, isCancelled: isCancelled)
@@ -25,8 +22,6 @@ extension ConversionOptions {
     ///
     /// During this time, processes that open the existing store wait until it is replaced. See
     /// ``ExclusiveRequest``.
-    ///
-    /// - Throws: The errors of ``PersistentStoreType/replace(_:with:overwriting:)``; `cancelled`.
     func replace(
         _ location: StoreLocation, type: any PersistentStoreType, with new: StoreLocation
     ) throws(StoreError) {

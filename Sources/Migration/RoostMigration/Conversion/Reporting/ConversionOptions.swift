@@ -77,13 +77,6 @@ public struct ConversionOptions: Sendable, Adjustable {
 }
 
 /// One end of a conversion.
-///
-/// ```swift
-/// let source = try StoreRegistry.standard.open(.sqlite("music.sqlite"))
-/// let report = try MigrationManager().convert(
-///     from: .store(source), to: .location(.lmdb("music.lmdb")))
-/// try source.close()
-/// ```
 public enum ConversionEndpoint: Sendable {
     /// A store that the conversion opens (the source, read-only) or creates (the destination).
     case location(StoreLocation)
@@ -101,9 +94,6 @@ public enum ConversionEndpoint: Sendable {
         }
     }
 
-    /// Returns the type of the store.
-    ///
-    /// Throws `unknownStoreType`.
     func type(in registry: StoreRegistry) throws(StoreError) -> any PersistentStoreType {
         switch self {
         case .location(let location): try registry.type(named: location.type)

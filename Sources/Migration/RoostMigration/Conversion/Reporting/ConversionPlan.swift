@@ -14,23 +14,17 @@ package import RoostCore
 /// for refusal in plan.refusals { print("cannot convert: \(refusal)") }
 /// ```
 public struct ConversionPlan: Sendable, Hashable, Codable {
-    /// The URL of the source.
     package var source: String
-    /// The URL of the destination.
     package var destination: String
     /// The number of objects to copy.
     public var objects: Int
-    /// The number of links to copy; nil if the source records no count.
     package var links: Int?
-    /// The entities that have objects, each with its number of objects, excluding subentities.
+    /// The entities that have objects.
     package var entities: [EntityCount]
-    /// The relationships that have links, each with its number of links; empty if the source
-    /// records no counts.
+    /// The relationships that have links; empty if the source records no counts.
     package var relationships: [RelationshipCount]
     /// The expected size of the destination, in bytes.
     public var bytesNeeded: Int
-    /// The free disk space for the destination, in bytes; nil if it is unknown or no file is
-    /// created.
     package var bytesAvailable: Int?
     /// The reasons to refuse the conversion; empty if none was found.
     public var refusals: [String]
@@ -41,28 +35,22 @@ public struct ConversionPlan: Sendable, Hashable, Codable {
     package var remarks: [String] = []
 }
 
-/// The number of objects of an entity.
 package struct EntityCount: Sendable, Hashable, Codable {
-    /// The entity's name.
     package var name: String
     /// The number of objects, excluding subentities.
     package var count: Int
 
-    /// Creates a count.
     package init(name: String, count: Int) {
         self.name = name
         self.count = count
     }
 }
 
-/// The number of links of a relationship.
 package struct RelationshipCount: Sendable, Hashable, Codable {
     /// The relationship that owns the links, as `Entity.name`.
     package var relationship: String
-    /// The number of links.
     package var count: Int
 
-    /// Creates a count.
     package init(relationship: String, count: Int) {
         self.relationship = relationship
         self.count = count
@@ -70,13 +58,11 @@ package struct RelationshipCount: Sendable, Hashable, Codable {
 }
 
 extension StoreTally {
-    /// Returns the counts of the entities of `model` that have objects.
     package func entityCounts(_ model: ManagedObjectModel) -> [EntityCount] {
         zip(model.entities, entities).filter { $1.count != 0 }
             .map { EntityCount(name: $0.name.text, count: $1.count) }
     }
 
-    /// Returns the counts of the relationships of `model` that have links.
     package func relationshipCounts(_ model: ManagedObjectModel) -> [RelationshipCount] {
         zip(model.relationships, relationships).filter { $1.count != 0 }
             .map { RelationshipCount(relationship: $0.name.description, count: $1.count) }

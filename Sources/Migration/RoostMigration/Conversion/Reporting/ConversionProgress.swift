@@ -28,26 +28,21 @@ public struct ConversionProgress: Sendable, Hashable {
     package var current: String?
     /// The number of objects processed in this phase.
     public var objects: Int
-    /// The number of links processed in this phase.
     package var links: Int
     /// The total number of objects; nil while it is unknown.
     package var totalObjects: Int?
-    /// The total number of links; nil while it is unknown.
     package var totalLinks: Int?
     /// The seconds since this phase began; 0 if not measured.
     package var seconds: Double
     /// The current step of a migration through several versions; nil if there is only one step.
     package var step: Step?
 
-    /// A step of a migration with several steps.
     package struct Step: Sendable, Hashable {
         /// The number of the step, starting at 1.
         package var number: Int
-        /// The total number of steps.
         package var count: Int
     }
 
-    /// The number of objects and links per second in this phase; 0 if ``seconds`` is 0.
     package var rate: Double { seconds > 0 ? Double(objects + links) / seconds : 0 }
 
     /// The completed fraction of this phase, from 0 to 1; nil if ``totalObjects`` is nil.

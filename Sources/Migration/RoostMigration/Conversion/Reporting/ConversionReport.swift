@@ -16,9 +16,7 @@ internal import RoostCore
 /// for warning in report.warnings { print(warning) }
 /// ```
 public struct ConversionReport: Sendable, Hashable, Codable {
-    /// The URL or name of the source.
     package var source: String
-    /// The URL of the destination.
     package var destination: String
     /// The number of objects in the destination.
     public var objects: Int
@@ -33,11 +31,8 @@ public struct ConversionReport: Sendable, Hashable, Codable {
     public var seconds: Double
     /// The size of the destination, in bytes.
     public var bytes: Int
-    /// The peak of the process's private memory, in bytes; nil if the system does not report it.
     package var peakPrivateBytes: Int?
-    /// The entities that have objects, each with its number of objects, excluding subentities.
     package var entities: [EntityCount]
-    /// The relationships that have links, each with its number of links.
     package var relationships: [RelationshipCount]
     /// The damaged objects that were skipped, as `Entity/p<key>`.
     public var skipped: [String]
@@ -48,8 +43,6 @@ public struct ConversionReport: Sendable, Hashable, Codable {
     package var dangling: [RelationshipCount]
     /// Warnings about the conversion.
     public var warnings: [String]
-    /// Messages about declarations in the new store's model that have no effect, one for each kind
-    /// of ``ModelRemark``.
     package var remarks: [String] = []
 
     private enum CodingKeys: String, CodingKey {

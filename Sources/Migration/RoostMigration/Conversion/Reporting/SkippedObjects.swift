@@ -4,11 +4,9 @@ internal import RoostCore
 ///
 /// A damaged object is listed once, even if several mappings read it.
 struct SkippedObjects: Sendable {
-    /// The damaged objects in the order of discovery.
     private(set) var ids: [ObjectID] = []
     private var known: Set<ObjectID> = []
 
-    /// The maximum number of damaged objects in a usable source.
     private static let limit = 100_000
 
     var isEmpty: Bool { ids.isEmpty }

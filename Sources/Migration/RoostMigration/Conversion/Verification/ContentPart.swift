@@ -2,18 +2,16 @@ internal import RoostCore
 
 /// A part of a store, which one thread reads.
 enum ContentPart: Sendable {
-    /// The structure of the store's file.
     case structure
-    /// The records of one hierarchy whose keys are in a range.
+    /// Records of one hierarchy, in a range of keys.
     case records(root: Int, KeySpan)
-    /// The links of one relationship whose source keys are in a range.
+    /// Links of one relationship, in a range of source keys.
     case links(relationship: Int, KeySpan)
 
-    /// A range of keys that excludes its lower bound and includes its upper bound.
     struct KeySpan: Sendable {
-        /// The lower bound, or nil to start at the first key.
+        /// The excluded lower bound, or nil to start at the first key.
         var after: Int64?
-        /// The upper bound, or nil to end at the last key.
+        /// The included upper bound, or nil to end at the last key.
         var through: Int64?
     }
 
@@ -24,8 +22,8 @@ enum ContentPart: Sendable {
     /// Divides a store into parts; large hierarchies and relationships give several ranges of keys.
     ///
     /// A ``SequentialSnapshot`` is not divided into ranges. The structure comes first, because only
-    /// one thread can check it. `tally` has the expected counts. If they are wrong, the parts still
-    /// cover all content.
+    /// one thread can check it. The parts cover all content even if the counts of `tally` are
+    /// wrong.
     static func parts(
         of tally: StoreTally, snapshot: any StoreSnapshot, checkingStructure: Bool
     ) throws(StoreError) -> [ContentPart] {
@@ -50,7 +48,7 @@ enum ContentPart: Sendable {
         return parts
     }
 
-    /// Divides all keys into ranges, for `count` records or links with keys up to about `lastKey`.
+    /// Divides the keys up to about `lastKey` into ranges for `count` records or links.
     private static func spans(_ count: Int, lastKey: Int64) -> [KeySpan] {
         let pieces = Int64(min(maximumCount, max(1, count / wantedCount)))
         let width = lastKey / pieces

@@ -3,7 +3,6 @@ internal import RoostCore
 
 /// The results of reading the finished destination.
 struct SecondReading {
-    /// Counts and digests of the content that was read.
     var tally: StoreTally
     /// The number of references and links that involve left-out objects, by relationship.
     var dangling: [RelationshipCount]
@@ -12,8 +11,6 @@ struct SecondReading {
 extension DestinationWriter {
     /// Reads and hashes the whole destination, and checks its file's structure if verification is
     /// on.
-    ///
-    /// Uses several threads if the processors and the size of the content allow it.
     func readAgain(
         _ store: any PersistentStore, expecting copied: CopiedContent, memory: PrivateMemory
     ) throws(StoreError) -> SecondReading {
@@ -27,11 +24,9 @@ extension DestinationWriter {
             ? 1 : min(maximumReaders, ProcessInfo.processInfo.activeProcessorCount, parts.count)
         let sharedView =
             threads > 1 && generation != nil ? try (snapshot as? any ViewSharingSnapshot)?.shareView() : nil
-        // Without a recorded generation, it is unknown whether two snapshots show the same content.
-        // So only this thread reads.
+        // Without a recorded generation, two snapshots may show different content, so only this thread reads.
         let others = (1..<max(threads, 1)).filter { _ in generation != nil }.compactMap { _ in
-            // If a reader gets no thread, file handle or reader slot, the other readers read all
-            // parts.
+            // The other readers read all parts if this reader gets no thread, file handle or reader slot.
             try? WorkerThread("roost-verifier") { () throws(StoreError) in
                 guard let own = try? (sharedView ?? store.snapshot)() else { return }
                 defer { own.close() }

@@ -12,10 +12,9 @@ struct FoundContent {
         tally = StoreTally(model: model)
     }
 
-    /// Notes entities as read, and returns true.
+    /// Notes entities as read unless one was read before, and returns whether they were noted.
     ///
-    /// If one of them was read before, notes nothing and returns false. If the result is true, the
-    /// caller must add all objects of the entities to the tally.
+    /// If the result is true, the caller must add all objects of the entities to the tally.
     mutating func begins(_ numbers: [Int]) -> Bool {
         guard entities.isDisjoint(with: numbers) else { return false }
         entities.formUnion(numbers)
@@ -29,12 +28,6 @@ struct FoundContent {
     mutating func add(_ links: LinkBatch) { tally.add(links) }
 
     /// Reads and counts all objects and links that are not yet counted.
-    ///
-    /// - Parameters:
-    ///   - snapshot: The source.
-    ///   - options: The options for reading the source.
-    ///   - skipped: Receives the damaged objects.
-    /// - Throws: The errors of ``RecordCursor/next(into:options:noting:)``.
     mutating func countRest(
         of snapshot: any StoreSnapshot, options: ConversionOptions, noting skipped: inout SkippedObjects
     ) throws(StoreError) {
@@ -61,8 +54,6 @@ struct FoundContent {
         }
     }
 
-    /// Returns the entities and relationships that were read and whose content differs from the
-    /// recorded tally.
     private func differences(from recorded: StoreTally) -> [String] {
         model.entities.filter {
             entities.contains($0.number) && tally.entities[$0.number] != recorded.entities[$0.number]
@@ -74,11 +65,6 @@ struct FoundContent {
 
     /// Throws `corrupted` if the content differs from the recorded tally, unless the store accepts
     /// changes by other programs.
-    ///
-    /// - Parameters:
-    ///   - recorded: The tally of the last commit, or nil if the store records none.
-    ///   - store: The source.
-    /// - Throws: `corrupted`, naming the entities and relationships that differ.
     func requireRecorded(_ recorded: StoreTally?, store: any PersistentStore) throws(StoreError) {
         guard let recorded, !store.takesChanges else { return }
         let names = differences(from: recorded)

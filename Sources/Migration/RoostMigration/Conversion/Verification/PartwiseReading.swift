@@ -3,14 +3,12 @@ internal import RoostCore
 /// A reading of a finished destination, part by part, on one or more threads.
 final class PartwiseReading: Sendable {
     private struct State {
-        /// The next unassigned part.
         var next = 0
         var objects = 0
         var links = 0
         var tally: StoreTally
-        /// The number of references and links that involve left-out objects, by relationship.
         var dangling: [Int]
-        /// The number and the error of the first part, in the order of parts, that failed.
+        /// The error of the first failed part, in the order of parts.
         var failure: (part: Int, error: StoreError)?
     }
 
@@ -60,9 +58,7 @@ final class PartwiseReading: Sendable {
         }
     }
 
-    /// Returns the combined results.
-    ///
-    /// All threads must have ended.
+    /// Returns the combined results; all threads must have ended.
     func result() throws(StoreError) -> SecondReading {
         let (tally, dangling, failure) = state.withLock { ($0.tally, $0.dangling, $0.failure) }
         if let failure { throw failure.error }

@@ -4,7 +4,7 @@ internal import RoostSystem
 extension RecordReader {
     /// Returns whether both records have the same entity and values, regardless of versions.
     ///
-    /// Compares all bytes after the version counter. Equal values have equal bytes.
+    /// Equal values have equal bytes.
     func hasSameContent(as other: RecordReader) -> Bool {
         let start = RecordLayout.Header.entity
         return UnsafeRawBufferPointer(rebasing: bytes.dropFirst(start))

@@ -1,11 +1,9 @@
 internal import RoostCore
 
-/// Arithmetic on decimals of 38 digits.
+/// Arithmetic on decimals of 38 digits; a result out of the range of decimals is nil.
 ///
-/// Results with more digits are rounded half away from zero.
-///
-/// Foundation's functions truncate instead, and Foundation's multiplication traps on very small
-/// products.
+/// Results with more digits are rounded half away from zero. Foundation's functions truncate
+/// instead, and its multiplication traps on very small products.
 extension DecimalNumber {
     init(_ number: Int64) {
         // Every 64-bit integer has at most 19 digits.
@@ -26,7 +24,6 @@ extension DecimalNumber {
 
     var magnitude: DecimalNumber { isNegative ? negated : self }
 
-    /// Returns the sum, or nil if it is out of the range of decimals.
     static func sum(_ left: Self, _ right: Self) -> Self? {
         guard !left.isNaN, !right.isNaN else { return .nan }
         let exponent = min(left.exponent, right.exponent)
@@ -45,7 +42,6 @@ extension DecimalNumber {
         return sum.value
     }
 
-    /// Returns the product, or nil if it is out of the range of decimals.
     static func product(_ left: Self, _ right: Self) -> Self? {
         guard !left.isNaN, !right.isNaN else { return .nan }
         return DecimalNumber(
@@ -54,15 +50,12 @@ extension DecimalNumber {
             exponent: Int(left.exponent) + Int(right.exponent))
     }
 
-    /// Returns the quotient, or nil if it is out of the range of decimals.
-    ///
-    /// A divisor of 0 gives NaN.
+    /// Divides; a divisor of 0 gives NaN.
     static func quotient(_ left: Self, _ right: Self) -> Self? {
         guard !left.isNaN, !right.isNaN, right.mantissa != 0 else { return .nan }
         guard left.mantissa != 0 else { return .zero }
-        // The dividend consists of 38 digits and 39 zeros, and fits into 256 bits. The divisor has
-        // at most 38 digits. So the quotient has at least 39 digits, and the remainder does not affect
-        // the rounded result.
+        // The dividend consists of 38 digits and 39 zeros, and fits into 256 bits. The divisor has at most 38 digits.
+        // So the quotient has at least 39 digits, and the remainder does not affect the rounded result.
         let (lead, digits) = left.normalized
         let (high, low) = digits.multipliedFullWidth(by: Self.mantissaLimit)
         let dividend = Self.timesTen((high, low))
@@ -78,11 +71,10 @@ extension DecimalNumber {
         return (number.high * 10 + carry, low)
     }
 
-    /// Rounds a 256-bit number to 38 digits, half away from zero; nil if the result is out of the
-    /// range of decimals.
+    /// Rounds a 256-bit number to 38 digits, half away from zero.
     ///
-    /// The caller may omit the fraction of a number that has more than 38 digits, because the
-    /// fraction does not affect the result.
+    /// The caller may omit the fraction of a number with more than 38 digits, because it does not
+    /// affect the result.
     init?(isNegative: Bool, rounding number: (high: UInt128, low: UInt128), exponent: Int) {
         var ((high, low), exponent, lastDigit) = (number, exponent, UInt128(0))
         while high != 0 || low >= Self.mantissaLimit {
@@ -94,9 +86,7 @@ extension DecimalNumber {
         self.init(isNegative: isNegative, mantissa: lastDigit >= 5 ? low + 1 : low, exponent: exponent)
     }
 
-    /// Returns the exact remainder of a division, with the sign of the dividend.
-    ///
-    /// A divisor of 0 gives NaN.
+    /// Returns the exact remainder, with the sign of the dividend; a divisor of 0 gives NaN.
     static func remainder(_ left: Self, _ right: Self) -> Self {
         guard !left.isNaN, !right.isNaN, right.mantissa != 0 else { return .nan }
         let remainder: UInt128
@@ -119,7 +109,7 @@ extension DecimalNumber {
         return DecimalNumber(isNegative: left.isNegative, mantissa: remainder, exponent: exponent) ?? .nan
     }
 
-    /// Returns the number rounded to a whole number: toward zero, up or down, depending on `rule`.
+    /// Rounds to a whole number by one of the rules `towardZero`, `up` and `down`.
     func rounded(_ rule: FloatingPointRoundingRule) -> Self {
         guard !isNaN, exponent < 0 else { return self }
         var divisor: UInt128 = 1
@@ -132,14 +122,12 @@ extension DecimalNumber {
         return DecimalNumber(isNegative: isNegative, mantissa: whole, exponent: 0) ?? self
     }
 
-    /// Returns the mantissa of this number for an equal or lower exponent; nil if the mantissa has
-    /// more than 38 digits.
+    /// Returns the mantissa for an equal or lower exponent; nil if it has more than 38 digits.
     private func mantissa(_ exponent: Int16) -> UInt128? {
         wholeMantissa(exponent).flatMap { $0 < Self.mantissaLimit ? $0 : nil }
     }
 
-    /// Returns the mantissa of this number for an equal or lower exponent; nil if the mantissa does
-    /// not fit into 128 bits.
+    /// Returns the mantissa for an equal or lower exponent; nil if it does not fit into 128 bits.
     private func wholeMantissa(_ exponent: Int16) -> UInt128? {
         guard mantissa != 0 else { return 0 }
         guard self.exponent - exponent <= 38 else { return nil }

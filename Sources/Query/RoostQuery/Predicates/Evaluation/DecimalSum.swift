@@ -1,14 +1,11 @@
 internal import RoostCore
 
 /// An exact sum of decimals, which is rounded only when it is read.
-///
-/// The order in which the decimals are added does not affect the sum.
 struct DecimalSum {
     /// The sum in base 10^18, least significant digit first, in units of 10^−128.
     ///
-    /// Empty until a number other than 0 is added. Carries are resolved when the sum is read.
-    ///
-    /// Each number adds less than 10^18 to a digit, so no realistic number of additions overflows a
+    /// Empty until a number other than 0 is added. Carries are resolved when the sum is read. Each
+    /// number adds less than 10^18 to a digit, so no realistic number of additions overflows a
     /// digit.
     private var digits: [Int128] = []
     private var isNaN = false
@@ -16,10 +13,8 @@ struct DecimalSum {
     private static let radix: UInt128 = 1_000_000_000_000_000_000
     private static let radixDigits = 18
     private static let leastExponent = -128
-    /// The number of digits in base 10^18.
-    ///
-    /// Enough for exponents from −128 to 127, mantissas of 38 decimal digits, and 19 more decimal
-    /// digits for the sum of many numbers.
+    /// The number of digits: enough for exponents from −128 to 127, mantissas of 38 decimal digits,
+    /// and 19 more decimal digits for the sum of many numbers.
     private static let digitCount = 19
 
     init() {}
@@ -69,9 +64,8 @@ struct DecimalSum {
             isNegative: isNegative, rounding: wide, exponent: Self.leastExponent + bottom * Self.radixDigits)
     }
 
-    /// Resolves the carries, and returns digits from 0 to the radix minus 1.
-    ///
-    /// Also returns the last carry, which is negative for a negative sum.
+    /// Returns the digits with resolved carries, and the last carry, which is negative for a
+    /// negative sum.
     private static func carried(_ digits: [Int128]) -> ([UInt128], Int128) {
         let radix = Int128(radix)
         var carry: Int128 = 0

@@ -1,18 +1,14 @@
 internal import RoostCore
 
-/// A set of constants whose lookup time does not depend on their number.
+/// A hash set of constants.
 final class OperandSet: @unchecked Sendable {
     // Proof of Sendable: nothing changes after `init`. The bytes of operands belong to `constants`.
 
     private let constants: [PredicateConstant]
-    /// A hash table of indexes into ``constants``.
-    ///
-    /// Each index is in the first slot that was free at or after the hash of its constant. −1 marks
-    /// a free slot.
+    /// A hash table of indexes into ``constants`` with linear probing; −1 marks a free slot.
     private let table: PlainArray<Int32>
     private let operands: PlainArray<Element>
     private let mask: Int
-    /// Whether the set contains null.
     let containsNull: Bool
 
     private struct Element: @unchecked Sendable {
@@ -43,7 +39,6 @@ final class OperandSet: @unchecked Sendable {
         self.containsNull = containsNull
     }
 
-    /// Whether the set contains a constant that equals the operand.
     func contains(_ operand: PredicateOperand) -> Bool {
         if case .null = operand { return containsNull }
         var place = Self.hash(operand) & mask
@@ -64,10 +59,9 @@ final class OperandSet: @unchecked Sendable {
         return longest
     }
 
-    /// Returns the hash of an operand.
+    /// Returns the hash of an operand, which is the same for equal operands.
     ///
-    /// Equal operands have the same hash, because a number of any type is hashed as its nearest
-    /// double.
+    /// A number of any type is hashed as its nearest double.
     static func hash(_ operand: PredicateOperand) -> Int {
         switch operand {
         case .null: return 0
@@ -83,7 +77,7 @@ final class OperandSet: @unchecked Sendable {
 
     /// Whether both operands are the same value in the same case of ``PredicateOperand``.
     ///
-    /// Equal values in different cases must all be in the set, because equality between cases is
+    /// Equal values of different cases must all be in the set, because equality between cases is
     /// not transitive: two different decimals can equal the same double.
     private static func isSame(_ left: PredicateOperand, _ right: PredicateOperand) -> Bool {
         switch (left, right) {

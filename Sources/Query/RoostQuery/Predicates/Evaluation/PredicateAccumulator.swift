@@ -2,9 +2,9 @@ internal import RoostCore
 
 /// The count, sum, mean, minimum or maximum of many values, computed one value at a time.
 ///
-/// Nulls are counted, and otherwise ignored. Sums of whole numbers and of decimals are exact, and
-/// are rounded to the 38 digits of a decimal at the end. If one value is a floating-point number,
-/// all values are added as floating-point numbers, in the order of the calls.
+/// Nulls are only counted. Sums of whole numbers and of decimals are exact, and are rounded to 38
+/// digits at the end. If one value is a floating-point number, all values are added as
+/// floating-point numbers, in the order of the calls.
 struct PredicateAccumulator {
     private(set) var count = 0
     /// The number of values that are not null.
@@ -19,7 +19,6 @@ struct PredicateAccumulator {
 
     init() {}
 
-    /// Creates an accumulator with the given sum and count of whole numbers.
     init(wholeSum: Int128, count: Int) { (self.wholeSum, self.count, valueCount) = (wholeSum, count, count) }
 
     /// Adds a value to the count and the sum.
@@ -84,7 +83,7 @@ struct PredicateAccumulator {
 }
 
 extension PredicateOperand {
-    /// Compares like ``order(_:_:)``, but orders null before all other values, and NaN after them.
+    /// Compares like ``order(_:_:)``, but null precedes and NaN follows all other values.
     static func totalOrder(_ left: Self, _ right: Self) -> Int {
         if let order = order(left, right) { return order }
         return left.rank - right.rank

@@ -5,11 +5,9 @@ internal import RoostCore
 ///
 /// A sum, difference or product of whole numbers is whole if it fits into 64 bits. Otherwise it is
 /// a decimal or, beyond the range of decimals, a floating-point number. If one operand is a
-/// floating-point number, both operands are converted to floating-point numbers.
+/// floating-point number, both are converted to floating-point numbers.
 enum PredicateArithmetic {
-    /// Returns the value of a function of one or two arguments.
-    ///
-    /// If the function takes one argument, `right` must be `left`.
+    /// Computes a function; if it takes one argument, `right` must be `left`.
     static func value(
         of function: FetchRequest.Function, left: PredicateOperand, right: PredicateOperand
     ) -> PredicateOperand {
@@ -51,7 +49,6 @@ enum PredicateArithmetic {
         }
     }
 
-    /// Returns an integer or a decimal as a decimal; nil for any other value.
     static func decimal(_ operand: PredicateOperand) -> DecimalNumber? {
         switch operand {
         case .integer(let number): DecimalNumber(number)
@@ -84,10 +81,9 @@ enum PredicateArithmetic {
         return decimalOrDouble(left, right: right, decimals: DecimalNumber.product) { $0 * $1 }
     }
 
-    /// Divides two numbers.
+    /// Divides two numbers, but never as integers.
     ///
-    /// Never divides as integers. Division by zero gives null for two decimals, and for a decimal
-    /// and a whole number.
+    /// Division by zero gives null for two decimals, and for a decimal and a whole number.
     static func divide(_ left: PredicateOperand, _ right: PredicateOperand) -> PredicateOperand {
         if case .integer(let a) = left, case .integer(let b) = right { return .double(Double(a) / Double(b)) }
         if decimal(left) != nil, let b = decimal(right), !b.isNaN, b.mantissa == 0 { return .null }

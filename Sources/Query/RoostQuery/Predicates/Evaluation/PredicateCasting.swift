@@ -5,7 +5,6 @@ internal import RoostSystem
 
 /// The conversions of `CAST` at run time.
 enum PredicateCasting {
-    /// Converts a value to another type; nil if it cannot be converted.
     static func value(_ value: Value, as type: FetchRequest.CastType, model: ManagedObjectModel?) -> Value? {
         switch type {
         case .number: number(value)
@@ -54,8 +53,7 @@ enum PredicateCasting {
         }
     }
 
-    /// Whether a text contains only characters of numbers: digits, signs, points, and the letter of
-    /// an exponent.
+    /// Whether a text contains only digits, signs, points, and the letter of an exponent.
     private static func isNumber(_ text: String) -> Bool {
         text.utf8.allSatisfy { byte in
             byte &- UInt8(ascii: "0") < 10 || "+-.eE".utf8.contains(byte)

@@ -4,9 +4,6 @@ internal import RoostCore
 extension PredicateCompiler {
     typealias Operator = FetchRequest.Comparison.Operator
 
-    /// Compiles a comparison.
-    ///
-    /// Throws `invalidRequest` if the types of the operands do not fit the operator.
     mutating func comparison(_ comparison: FetchRequest.Comparison, depth: Int) throws(StoreError) -> Condition {
         if let condition = try existence(comparison, depth: depth) { return condition }
         let left = try expression(comparison.left, depth: depth + 1)
@@ -35,10 +32,10 @@ extension PredicateCompiler {
         return try compare(left, comparison: comparison, depth: depth)
     }
 
-    /// Compiles a comparison that asks only whether an object matches, such as
-    /// `SUBQUERY(…).@count > 0`.
+    /// Compiles a comparison that asks only whether an object matches; nil for any other
+    /// comparison.
     ///
-    /// Returns nil for any other comparison.
+    /// An example is `SUBQUERY(…).@count > 0`.
     private mutating func existence(
         _ comparison: FetchRequest.Comparison, depth: Int
     ) throws(StoreError) -> Condition? {
@@ -58,7 +55,6 @@ extension PredicateCompiler {
         return isWanted ? condition : Condition(node: add(.not(condition.node)), isPlain: condition.isPlain)
     }
 
-    /// Compiles the comparison of a single value with the right side of `comparison`.
     private mutating func compare(
         _ left: Term, comparison: FetchRequest.Comparison, depth: Int
     ) throws(StoreError) -> Condition {
@@ -73,7 +69,6 @@ extension PredicateCompiler {
         }
     }
 
-    /// Compiles the comparison of two comparable values.
     private mutating func compare(
         _ left: Term, operation: Operator, right: Term, options: FetchRequest.Comparison.Options
     ) throws(StoreError) -> Condition {
@@ -99,7 +94,7 @@ extension PredicateCompiler {
         if let text = left.constant?.text, let mirrored = operation.mirrored {
             return try match(right, operation: mirrored, text: text, options: options)
         }
-        // A pattern known only at run time may be invalid, so the evaluation of LIKE and MATCHES can fail.
+        // A pattern known only at run time may be invalid, so LIKE and MATCHES can fail.
         return Condition(
             node: add(.compareText(left.node, operation, right.node, options)),
             isPlain: isPlain && operation != .matches && operation != .like)
@@ -152,15 +147,14 @@ extension PredicateCompiler {
         let families = Set([left.type.family, right.type.family])
         guard families.isSubset(of: [.text, .null]) else {
             throw invalid(
-                "the right side of IN must be a list of values, a path to many, or text; it is \(describe(right, expression: comparison.right))."
+                "the right side of IN must be a list of values, a path with many values, or text; it is \(describe(right, expression: comparison.right))."
             )
         }
         return try compare(left, operation: .isIn, right: right, options: comparison.options)
     }
 
-    /// Compiles a membership test in a list.
-    ///
-    /// The constants become one set. Other members are compared one by one.
+    /// Compiles a membership test: constants become one set, and other members are compared one by
+    /// one.
     private mutating func membership(
         _ left: Term, of members: [FetchRequest.Expression], comparison: FetchRequest.Comparison, depth: Int
     ) throws(StoreError) -> Condition {
@@ -213,9 +207,7 @@ extension PredicateCompiler {
 
     // MARK: Comparable types
 
-    /// Returns the error for a comparison whose left side has many values, with a suggestion.
-    ///
-    /// The message shows no constants, because they may be user data.
+    /// Returns an error that shows no constants, because they may be user data.
     private func manyValues(_ comparison: FetchRequest.Comparison) -> StoreError {
         let symbol = Self.symbol(comparison.operator)
         var example = ""
@@ -223,7 +215,7 @@ extension PredicateCompiler {
             example = ", as in ANY \(PredicatePrinter.path(path)) \(symbol) …"
         }
         return invalid(
-            "the left side of \(symbol) has many values; write ANY or ALL before it\(example), or use @count and the like."
+            "the left side of \(symbol) has many values; write ANY or ALL before it\(example), or use a collection operator such as @count."
         )
     }
 
@@ -282,7 +274,6 @@ extension PredicateCompiler {
         }
     }
 
-    /// Returns the operator in predicate syntax.
     static func symbol(_ operation: Operator) -> String {
         switch operation {
         case .equal: "=="
@@ -319,7 +310,6 @@ extension FetchRequest.Comparison.Operator {
 }
 
 extension Value {
-    /// The text of a string or a URI; nil for any other value.
     var text: String? {
         switch self {
         case .string(let text), .uri(let text): text
@@ -327,7 +317,6 @@ extension Value {
         }
     }
 
-    /// Returns text folded by the options, and any other value unchanged.
     func folded(_ options: FetchRequest.Comparison.Options) -> Value {
         guard !options.isEmpty, let text else { return self }
         return .string(TextFolding.folded(text, by: options))

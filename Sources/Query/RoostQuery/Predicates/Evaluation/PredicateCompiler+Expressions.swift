@@ -2,7 +2,6 @@ internal import Foundation
 internal import RoostCore
 
 extension PredicateCompiler {
-    /// Compiles an expression.
     mutating func expression(_ expression: FetchRequest.Expression, depth: Int = 0) throws(StoreError) -> Term {
         try requireDepthHere(depth)
         switch expression {
@@ -99,21 +98,19 @@ extension PredicateCompiler {
         } else if isMany {
             type = type.many(isOrdered: isOrdered)
         }
-        // From one object, the path reaches each destination of its first to-many relationship
-        // once. Later relationships can reach an object repeatedly.
+        // A path from one object reaches each destination of its first to-many relationship once. Later relationships
+        // can reach an object repeatedly.
         let firstToMany = relationships.firstIndex(where: \.isToMany) ?? relationships.count
         let node = add(
             PredicateProgram.Path(
                 start: start?.node, steps: first..<first + steps.count, slots: slots, lastToMany: lastToMany,
                 collectionOperator: collectionOperator,
                 firstRepetition: start?.type.isCollection ?? false ? 0 : firstToMany + 2))
-        // A path that has neither steps nor a field reads no other record: it only applies a
-        // collection operator to its start.
+        // A path without steps and without a field reads no other record.
         let isPlain = steps.isEmpty && slots == nil && start?.isPlain ?? true
         return Term(node: node, type: type, isPlain: isPlain)
     }
 
-    /// Returns the type of a collection operator's result for values of the given type.
     private func result(
         of collectionOperator: FetchRequest.CollectionOperator, type: PredicateType, names: [String]
     ) throws(StoreError) -> PredicateType {
@@ -156,7 +153,7 @@ extension PredicateCompiler {
             else {
                 let known = FetchRequest.CollectionOperator.allCases.map(\.rawValue)
                 throw invalid(
-                    "'\(name)' cannot be used in '\(names.joined(separator: "."))'; a path can have one of \(known.joined(separator: ", ")), and @count at its end."
+                    "'\(name)' cannot be used in '\(names.joined(separator: "."))'; a path can have one collection operator (\(known.joined(separator: ", "))), and @count only at its end."
                 )
             }
             collectionOperator = found
@@ -173,9 +170,8 @@ extension PredicateCompiler {
             from: term)
     }
 
-    /// Returns the entity of the objects at which a path starts.
-    ///
-    /// Returns nil for the ID of an unknown entity, because no such object can exist.
+    /// Returns the entity at which a path starts; nil for the ID of an unknown entity, because no
+    /// such object can exist.
     private func objectEntity(
         _ term: Term, expression: FetchRequest.Expression, names: [String]
     ) throws(StoreError) -> Int? {
@@ -318,6 +314,5 @@ extension PredicateCompiler {
 }
 
 extension PredicateType {
-    /// Whether values of the type can be ordered.
     var hasOrder: Bool { ![.object, .composite, .transformable].contains(family) }
 }

@@ -2,8 +2,6 @@ internal import Foundation
 internal import RoostCore
 
 extension PredicateCompiler {
-    /// Compiles a function call: checks the number and types of the arguments, and determines the
-    /// type of the result.
     mutating func call(
         _ function: FetchRequest.Function, arguments: [FetchRequest.Expression], depth: Int
     ) throws(StoreError) -> Term {
@@ -104,7 +102,6 @@ extension PredicateCompiler {
 }
 
 extension FetchRequest.Function {
-    /// The number of arguments.
     var argumentCount: Int {
         switch self {
         case .now: 0

@@ -3,41 +3,33 @@ internal import RoostCore
 
 /// A compiler that turns predicates and expressions into the nodes of a program.
 ///
-/// The compiler checks every name, type and number of arguments. A compiled program can still fail
-/// at run time, for example because of a registered function, a damaged store, or a record with an
-/// invalid regular expression.
+/// The compiler checks every name, type and number of arguments. A program can still fail at run
+/// time, for example at a damaged record or an invalid regular expression in a record.
 struct PredicateCompiler {
-    /// A compiled expression.
     struct Term {
         let node: PredicateProgram.Index
         let type: PredicateType
         /// Whether evaluation is fast, cannot fail, and depends only on the record.
         let isPlain: Bool
-        /// The value, if it is known at compile time; nil otherwise.
+        /// The value if it is known at compile time.
         var constant: Value?
     }
 
-    /// A compiled condition.
     struct Condition {
         let node: PredicateProgram.Index
         let isPlain: Bool
     }
 
-    /// A variable in a predicate, written with a dollar sign.
     private struct Variable {
         let name: String
         let slot: Int
         let type: PredicateType
     }
 
-    /// The maximum nesting of a predicate.
     static let maximumDepth = 200
-    /// The maximum number of elements of a list.
     static let maximumListCount = 100_000
-    /// The maximum nesting of SUBQUERY.
     static let maximumSubqueryDepth = 16
 
-    /// The maximum number of nodes of a program.
     static let maximumNodeCount = 1_000_000
 
     let model: ManagedObjectModel
@@ -55,9 +47,8 @@ struct PredicateCompiler {
         let name: String
     }
 
-    /// Whether nesting that is too deep for the caller's stack throws an error.
-    ///
-    /// ``compile(_:)`` catches the error, and repeats the compilation on a larger stack.
+    /// Whether nesting that is too deep for the caller's stack throws an error; see
+    /// ``compile(_:)``.
     private let isShallow: Bool
 
     init(model: ManagedObjectModel, entity: ManagedObjectModel.Entity, isShallow: Bool = false) {
@@ -93,11 +84,8 @@ struct PredicateCompiler {
         }
     }
 
-    /// The code of the error that is thrown if the nesting may exhaust the caller's stack.
     private static let tooDeepForStack = StoreError.Code("tooDeepForStack")
 
-    /// Throws if the program has too many nodes, or if `depth` is too deep in general or for the
-    /// caller's stack.
     func requireDepthHere(_ depth: Int) throws(StoreError) {
         try Self.requireDepth(depth)
         guard parts.nodes.count < Self.maximumNodeCount else {
@@ -109,12 +97,9 @@ struct PredicateCompiler {
         }
     }
 
-    /// Runs `body` on the caller's stack.
+    /// Runs `body` on the caller's stack, and again on a larger stack if the nesting is too deep.
     ///
-    /// If the nesting is too deep, runs `body` again on a larger stack.
-    ///
-    /// `body` must pass its argument as `isShallow` to a new compiler, and return the compiled
-    /// result.
+    /// `body` must pass its argument as `isShallow` to a new compiler.
     static func compile<Result: Sendable>(
         _ body: @escaping @Sendable (Bool) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -128,7 +113,6 @@ struct PredicateCompiler {
 
     // MARK: Conditions
 
-    /// Compiles a predicate.
     mutating func condition(_ predicate: FetchRequest.Predicate, depth: Int = 0) throws(StoreError) -> Condition {
         try requireDepthHere(depth)
         switch predicate {
@@ -161,7 +145,7 @@ struct PredicateCompiler {
 
     // MARK: Variables
 
-    /// Runs `body` with a variable name that refers to the value in `slot`.
+    /// Runs `body` with a variable that refers to `slot`.
     mutating func binding<Result>(
         _ name: String, slot: Int, type: PredicateType,
         _ body: (inout Self) throws(StoreError) -> Result
@@ -191,9 +175,9 @@ struct PredicateCompiler {
     mutating func variable(_ name: String) throws(StoreError) -> Term {
         guard let variable = variables.last(where: { $0.name == name }) else {
             let near = nearestName(to: name, among: variables.map(\.name))
-            let hint = near.map { "did you mean '\(PredicatePrinter.variable($0))'? It" } ?? "it"
+            let hint = near.map { "did you mean '\(PredicatePrinter.variable($0))'? A variable" } ?? "a variable"
             throw invalid(
-                "the variable '$\(name)' has no value; \(hint) must be bound by a SUBQUERY around it, or be substituted before the fetch."
+                "the variable '$\(name)' has no value; \(hint) must be bound by an enclosing SUBQUERY, or be substituted before the fetch."
             )
         }
         return Term(node: add(.variable(variable.slot)), type: variable.type, isPlain: true)
@@ -217,9 +201,8 @@ struct PredicateCompiler {
 
     var now: Value { .date(start) }
 
-    /// Returns the index of a property's first place in ``PredicateProgram/places``.
-    ///
-    /// The property has one place for each entity of the model.
+    /// Returns the index of a property's first place in ``PredicateProgram/places``, which has one
+    /// place for each entity of the model.
     mutating func slots(_ name: String, of number: Int) -> Int {
         let key = FieldName(entity: number, name: name)
         if let slots = slotsByField[key] { return slots }
@@ -238,10 +221,8 @@ struct PredicateCompiler {
         return add(.path(parts.paths.count - 1))
     }
 
-    /// Sets `readsEnd` of the path of a collection, if another path starts at the variable in
-    /// `slot`.
-    ///
-    /// Checks only the paths that were added after the first `count` paths.
+    /// Sets `readsEnd` of a collection's path if another path, added after the first `count` paths,
+    /// starts at the variable in `slot`.
     mutating func readEnds(of collection: Term, ifPathsFrom slot: Int, since count: Int) {
         guard case .path(let path) = parts.nodes[collection.node] else { return }
         for other in parts.paths[count...] {

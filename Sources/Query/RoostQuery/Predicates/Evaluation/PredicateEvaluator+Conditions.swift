@@ -1,9 +1,7 @@
 internal import RoostCore
 
 extension PredicateEvaluator {
-    /// Whether a condition is true for the current record and the current values of variables.
-    ///
-    /// The result is undefined after an error.
+    /// Whether a condition is true for the current record and variables; undefined after an error.
     func isTrue(_ index: PredicateProgram.Index) -> Bool {
         switch program.nodes[index] {
         case .truth(let truth): return truth
@@ -58,7 +56,6 @@ extension PredicateEvaluator {
         }
     }
 
-    /// Compares two texts, if the right side is known only at run time.
     private func compareText(
         _ left: PredicateOperand, operation: FetchRequest.Comparison.Operator, right: PredicateOperand,
         options: FetchRequest.Comparison.Options
@@ -85,9 +82,7 @@ extension PredicateEvaluator {
 }
 
 extension PredicateOperand {
-    /// Compares two values.
-    ///
-    /// If exactly one value is null, only `!=` is true.
+    /// Compares two values; if exactly one is null, only `!=` is true.
     @inline(__always)
     static func compare(_ left: Self, operation: FetchRequest.Comparison.Operator, right: Self) -> Bool {
         switch operation {

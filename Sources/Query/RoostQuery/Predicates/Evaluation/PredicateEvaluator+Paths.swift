@@ -1,15 +1,12 @@
 internal import RoostCore
 
 extension PredicateEvaluator {
-    /// The maximum number of destinations of a to-many relationship to read at once.
     private static var countPerRead: Int { 128 }
 
-    /// Reads the objects that the program's paths reach from a batch of records through to-one
-    /// relationships.
+    /// Reads the objects that each path reaches from the records before its first to-many
+    /// relationship.
     ///
-    /// Stops each path before its first to-many relationship. Call this method before records are
-    /// evaluated. Errors are ignored, because the evaluation repeats a failed read and then reports
-    /// the error.
+    /// Errors are ignored, because the evaluation repeats a failed read and reports its error.
     func prefetch(for records: RecordBatch) {
         for index in 0..<program.paths.count where program.paths[index].start == nil {
             let path = program.paths[index]
@@ -38,7 +35,6 @@ extension PredicateEvaluator {
         }
     }
 
-    /// Returns the value of a path that has a single value.
     func value(of path: PredicateProgram.Path) -> PredicateOperand {
         var accumulator = PredicateAccumulator()
         switch path.collectionOperator {
@@ -69,9 +65,8 @@ extension PredicateEvaluator {
         }
     }
 
-    /// Calls `body` with each value of a path until `body` returns false.
-    ///
-    /// Returns false if `body` returned false, or after an error.
+    /// Calls `body` with each value of a path; returns false as soon as `body` does, or after an
+    /// error.
     func forEach(
         _ path: PredicateProgram.Path, repetition: Repetition, _ body: (PredicateOperand) -> Bool
     ) -> Bool {
@@ -112,7 +107,7 @@ extension PredicateEvaluator {
             return walk(path, step: path.steps.lowerBound, record: record, visited: visited, body)
         }
         return forEach(start, repetition: repetition) { object in
-            // A path that has neither steps nor a field ends at its start, which may be any value.
+            // A path without steps and without a field ends at its start, which may be any value.
             if path.steps.isEmpty, path.slots == nil { return body(object) }
             return go(path, step: path.steps.lowerBound, to: object, visited: visited, body)
         }
@@ -136,8 +131,7 @@ extension PredicateEvaluator {
 
     /// Ends a path at a null or dangling relationship.
     ///
-    /// The value is null, unless a to-many relationship follows. Then the path has no value,
-    /// because null has no destinations.
+    /// The value is null. But if a to-many relationship follows, the path has no value.
     private func ended(_ path: PredicateProgram.Path, at step: Int, _ body: (PredicateOperand) -> Bool) -> Bool {
         step > path.lastToMany ? body(.null) && !hasFailed : true
     }
@@ -172,10 +166,9 @@ extension PredicateEvaluator {
 
 /// The rule for an object that a path reaches several times.
 enum Repetition {
-    /// The object counts each time. This rule is for counts, sums and ordered values.
+    /// The object counts each time, as counts, sums and ordered values require.
     case everyWay
-    /// The object need not count more than once. This rule is for results that repeated values do
-    /// not change.
+    /// The object need not count more than once, because repeated values do not change the result.
     case once
 }
 
@@ -185,9 +178,8 @@ extension PredicateProgram.Path {
 
     /// Whether the visited objects should include the objects that a step reaches.
     ///
-    /// True if several routes may reach an object, and the rest of the path is expensive. If the
-    /// rest has only to-one relationships or a field, following it again is as fast as a lookup in
-    /// the visited objects.
+    /// If the rest of the path has only to-one relationships or a field, following it again is as
+    /// fast as a lookup in the visited objects.
     fileprivate func isWorthNoting(_ step: Int) -> Bool {
         let step = step - steps.lowerBound
         guard step >= firstRepetition else { return false }

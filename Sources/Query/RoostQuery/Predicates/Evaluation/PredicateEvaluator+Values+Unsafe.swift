@@ -2,10 +2,9 @@ internal import Foundation
 internal import RoostCore
 
 extension PredicateEvaluator {
-    /// Returns the value of an expression with a single value.
+    /// Returns the value of an expression with a single value; undefined after an error.
     ///
-    /// The value is undefined after an error. The value's bytes are valid until ``begin(_:)`` is
-    /// called for the next record.
+    /// The value's bytes are valid until the next call of ``begin(_:)``.
     func value(_ index: PredicateProgram.Index) -> PredicateOperand {
         switch program.nodes[index] {
         case .constant(let operand): return operand
@@ -61,9 +60,8 @@ extension PredicateEvaluator {
 
     // MARK: Collections
 
-    /// Calls `body` with each value of an expression until `body` returns false.
-    ///
-    /// Returns false if `body` returned false, or after an error.
+    /// Calls `body` with each value of an expression; returns false as soon as `body` does, or
+    /// after an error.
     func forEach(
         _ index: PredicateProgram.Index, repetition: Repetition, _ body: (PredicateOperand) -> Bool
     ) -> Bool {
@@ -190,9 +188,7 @@ extension PredicateEvaluator {
 
     // MARK: Values
 
-    /// Returns a value as an operand.
-    ///
-    /// The operand's bytes are valid until ``begin(_:)`` is called for the next record.
+    /// Returns an operand whose bytes are valid until the next call of ``begin(_:)``.
     func encoded(_ value: Value) -> PredicateOperand {
         let constant = PredicateConstant(value, model: program.model)
         guard case .bytes(let bytes) = constant.operand else { return constant.operand }
@@ -227,9 +223,7 @@ extension PredicateEvaluator {
 }
 
 extension Value {
-    /// Creates a value of the given kind from an operand.
-    ///
-    /// An object ID contains the root entity of the hierarchy.
+    /// Creates a value from an operand; an object ID contains the root entity of the hierarchy.
     init(_ operand: PredicateOperand, kind: PredicateType.Kind, model: ManagedObjectModel) {
         switch operand {
         case .null: self = .null

@@ -13,27 +13,17 @@ final class PredicateEvaluator {
     let program: PredicateProgram
     /// The source of related objects; nil if related objects are not available.
     private let graph: (any ObjectGraph)?
-    /// Copies of related objects.
-    ///
-    /// Created on first use, because most evaluators need no related objects.
+    /// Copies of related objects; created on first use, because most evaluators need none.
     @exclusivity(unchecked) private var copies: RelatedRecords?
     let memory = RowMemory()
     /// The current record; nil while an expression is evaluated without a record.
     @exclusivity(unchecked) var record: RecordReader?
-    /// The values of the variables.
     @exclusivity(unchecked) var variables: [PredicateOperand]
     /// The first error since the last call of ``requireSuccess()``.
     @exclusivity(unchecked) private(set) var failure: StoreError?
-    /// Arrays of keys, kept for reuse.
     @exclusivity(unchecked) private var spareKeys: [[Int64]] = []
-    /// Sets of visited objects, kept for reuse.
     @exclusivity(unchecked) private var spareVisits: [VisitedObjects] = []
 
-    /// Creates an evaluator.
-    ///
-    /// - Parameters:
-    ///   - program: The program to run.
-    ///   - graph: The source of related objects; nil if related objects are not available.
     init(_ program: PredicateProgram, graph: (any ObjectGraph)?) {
         self.program = program
         self.graph = graph
@@ -49,9 +39,6 @@ final class PredicateEvaluator {
         self.record = record
     }
 
-    /// Whether a record meets a condition.
-    ///
-    /// Throws if the condition cannot be evaluated.
     func isTrue(_ node: PredicateProgram.Index, of record: RecordReader?) throws(StoreError) -> Bool {
         begin(record)
         let isTrue = isTrue(node)
@@ -66,10 +53,8 @@ final class PredicateEvaluator {
         throw failure
     }
 
-    /// Stores an error, unless another error is already stored.
     func fail(_ error: StoreError) { if failure == nil { failure = error } }
 
-    /// Whether an error has occurred, so that evaluation can stop.
     var hasFailed: Bool { failure != nil }
 
     // MARK: Related objects
@@ -110,12 +95,10 @@ final class PredicateEvaluator {
         return (try? related.load(keys, inHierarchyOf: root)) != nil
     }
 
-    /// Returns the record of an object if the record was already read.
     func loadedRecord(_ key: Int64, inHierarchyOf root: Int) -> RecordReader? {
         copies?.loadedRecord(key, inHierarchyOf: root)
     }
 
-    /// Runs `body` with an empty set of visited objects.
     func withVisitedObjects(_ body: (VisitedObjects) -> Bool) -> Bool {
         let visited = spareVisits.popLast() ?? VisitedObjects()
         defer { spareVisits.append(visited) }
@@ -123,9 +106,8 @@ final class PredicateEvaluator {
         return body(visited)
     }
 
-    /// Runs `body` with the keys of the destinations of a to-many relationship.
-    ///
-    /// Returns false if `body` returns false, or after an error.
+    /// Runs `body` with the keys of the destinations of a to-many relationship; returns false if
+    /// `body` does, or after an error.
     func withDestinations(
         of relationship: Int, from key: Int64, _ body: ([Int64]) -> Bool
     ) -> Bool {

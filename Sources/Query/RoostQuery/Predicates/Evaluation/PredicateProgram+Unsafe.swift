@@ -3,13 +3,11 @@ internal import RoostCore
 /// Predicates and expressions compiled against a model: a list of nodes that refer to each other by
 /// index.
 ///
-/// Nodes contain no counted references, so evaluating them costs no reference counting. A program
-/// is immutable; ``PredicateEvaluator`` evaluates it.
+/// Nodes contain no counted references, so their evaluation costs no reference counting.
 final class PredicateProgram: @unchecked Sendable {
     // Proof of Sendable: nothing changes after `init`. The program owns everything that nodes point
     // to: the bytes in `constants`, the matchers and the sets.
 
-    /// The index of a node.
     typealias Index = Int
 
     /// A range of indexes into ``links``.
@@ -18,7 +16,6 @@ final class PredicateProgram: @unchecked Sendable {
         let count: Int
     }
 
-    /// An expression or a condition.
     enum Node: @unchecked Sendable {
         // Proof of Sendable: a value that never changes. The program owns the bytes of operands.
 
@@ -54,17 +51,10 @@ final class PredicateProgram: @unchecked Sendable {
         /// A comparison of texts whose right side is known only at run time.
         case compareText(Index, FetchRequest.Comparison.Operator, Index, FetchRequest.Comparison.Options)
         case member(Index, set: Int, FetchRequest.Comparison.Options)
-        /// Whether the condition is true for at least one element of a collection.
-        ///
-        /// The variable is bound to each element in turn.
         case any(Index, variable: Int, condition: Index)
-        /// Whether the condition is true for all elements of a collection.
-        ///
-        /// The variable is bound as in ``any(_:variable:condition:)``.
         case all(Index, variable: Int, condition: Index)
     }
 
-    /// One relationship of a path.
     enum Step: Sendable {
         case toOne(slots: Int)
         case toMany(relationship: Int, destinationRoot: Int)
@@ -75,8 +65,7 @@ final class PredicateProgram: @unchecked Sendable {
         /// The start of the path; nil for the current object.
         let start: Index?
         let steps: Swift.Range<Int>
-        /// The index of the first place of the field at the end of the path; nil if the path ends
-        /// at objects.
+        /// The index of the first place of the field at the end; nil if the path ends at objects.
         let slots: Int?
         /// The last step through a to-many relationship, or −1.
         ///
@@ -101,13 +90,11 @@ final class PredicateProgram: @unchecked Sendable {
         }
     }
 
-    /// A call of a registered function.
     struct Call: Sendable {
         let function: RegisteredFunction
         let argumentKinds: [PredicateType.Kind]
     }
 
-    /// The parts of a program.
     struct Parts {
         var nodes: [Node] = []
         var links: [Index] = []

@@ -1,8 +1,8 @@
 internal import RoostCore
 
-/// Statistics of values that are not null.
+/// Statistics of values that are not null; null without values.
 enum PredicateStatistics {
-    /// Returns the middle value, or the mean of the two middle values; null if `values` is empty.
+    /// Returns the middle value, or the mean of the two middle values.
     static func median(_ values: inout [PredicateOperand]) -> PredicateOperand {
         guard !values.isEmpty else { return .null }
         values.sort { PredicateOperand.totalOrder($0, $1) < 0 }
@@ -14,8 +14,7 @@ enum PredicateStatistics {
         return mean.average
     }
 
-    /// Returns the most frequent value, or the lowest of equally frequent values; null if `values`
-    /// is empty.
+    /// Returns the most frequent value, or the lowest of equally frequent values.
     static func mode(_ values: inout [PredicateOperand]) -> PredicateOperand {
         values.sort { PredicateOperand.totalOrder($0, $1) < 0 }
         var (mode, most) = (PredicateOperand.null, 0)
@@ -29,7 +28,7 @@ enum PredicateStatistics {
         return mode
     }
 
-    /// Returns the standard deviation of a whole population; null if `values` is empty.
+    /// Returns the standard deviation of a whole population.
     static func standardDeviation(_ values: [PredicateOperand]) -> PredicateOperand {
         guard !values.isEmpty else { return .null }
         let numbers = values.map { PredicateArithmetic.double($0) }
@@ -50,9 +49,7 @@ struct DistinctOperands {
         positions[OperandSet.hash(operand), default: []].contains { Self.isSame(elements[$0], operand) }
     }
 
-    /// Adds a value.
-    ///
-    /// Returns false if the set already contains the value.
+    /// Adds a value, or returns false if the set already contains it.
     @discardableResult
     mutating func insert(_ operand: PredicateOperand) -> Bool {
         guard !contains(operand) else { return false }

@@ -2,7 +2,6 @@ package import RoostCore
 
 /// The type of an expression's values, as known before records are read.
 package struct PredicateType: Sendable {
-    /// The kind of a value.
     package enum Kind: String, Sendable {
         case null, boolean, integer, double, decimal, number, string, uri, data, transformable, date, uuid, object
         case composite
@@ -14,9 +13,8 @@ package struct PredicateType: Sendable {
     }
 
     package var kind: Kind
-    /// The number of the entity to which the objects belong, if known.
+    /// The number of the objects' entity, if known.
     package var entity: Int?
-    /// Whether the expression has many values.
     package var isCollection = false
     /// Whether the values are ordered, so that a value can be requested by its index.
     var isOrdered = false
@@ -38,10 +36,8 @@ package struct PredicateType: Sendable {
 
     package var family: Family { kind.family }
 
-    /// The type of a single element of a collection.
     var element: PredicateType { PredicateType(kind, entity: entity) }
 
-    /// Returns the type of a collection of values of this type.
     func many(isOrdered: Bool = false) -> PredicateType {
         var many = self
         many.isCollection = true
@@ -49,8 +45,8 @@ package struct PredicateType: Sendable {
         return many
     }
 
-    /// Returns the type of a value that has one of two types; nil if the families of the types
-    /// differ and neither type is null.
+    /// Returns the type of a value that has one of two types; nil if their families differ and
+    /// neither is null.
     func joined(with other: PredicateType, model: ManagedObjectModel) -> PredicateType? {
         if kind == .null { return other.element }
         if other.kind == .null { return element }

@@ -15,9 +15,7 @@ public import RoostCore
 public struct RegisteredFunction: Sendable {
     /// The name in predicates.
     package let name: String
-    /// The number of arguments, including the target; nil for any number.
     package let argumentCount: Int?
-    /// The type of the function's results.
     package let resultType: AttributeType
     let body: @Sendable ([Value]) throws -> Value
 
@@ -28,8 +26,7 @@ public struct RegisteredFunction: Sendable {
     /// - Parameters:
     ///   - name: The name in predicates.
     ///   - argumentCount: The number of arguments, including the target; nil for any number.
-    ///   - resultType: The type of the results. A result may also be null. Composites are not
-    ///     allowed.
+    ///   - resultType: The type of the results, which may also be null.
     ///   - body: The function. It runs on the thread of the fetch, while the store may be locked
     ///     for reading. If the function throws an error, the fetch fails.
     /// - Throws: `invalidRequest` if the name is empty, already registered, or the name of a
@@ -62,9 +59,8 @@ public struct RegisteredFunction: Sendable {
     package static func named(_ name: String) -> RegisteredFunction? { functions.withLock { $0[name] } }
     package static var names: [String] { functions.withLock { $0.keys.sorted() } }
 
-    /// Calls the function.
-    ///
-    /// Throws `invalidValue` for a result that is neither null nor of the registered type's family.
+    /// Calls the function; throws `invalidValue` for a result of another family than the registered
+    /// type.
     func value(of arguments: [Value]) throws(StoreError) -> Value {
         let value: Value
         do {

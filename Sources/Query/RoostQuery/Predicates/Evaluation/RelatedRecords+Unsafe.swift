@@ -2,13 +2,10 @@ internal import RoostCore
 
 /// Copies of records that predicates have reached through relationships.
 ///
-/// A record to which many others refer is read only once while its copy exists.
-///
 /// A returned reader is valid until ``beginRecord()``, which may discard all copies.
 final class RelatedRecords {
     /// The number of bytes above which ``beginRecord()`` discards the copies.
     private static let byteLimit = 8 << 20
-    /// The number of records to read at once.
     private static let countPerRead = 256
 
     private let graph: any ObjectGraph
@@ -26,9 +23,7 @@ final class RelatedRecords {
         batch = RecordBatch(model: model)
     }
 
-    /// Discards all copies if they exceed the limit.
-    ///
-    /// Call this method when no reader is in use.
+    /// Discards all copies if they exceed the limit; no reader may be in use.
     func beginRecord() {
         guard byteCount > Self.byteLimit else { return }
         places.removeAll()
@@ -36,7 +31,6 @@ final class RelatedRecords {
         byteCount = 0
     }
 
-    /// Returns the record with the given key; nil if it does not exist.
     func record(_ key: Int64, inHierarchyOf root: Int) throws(StoreError) -> RecordReader? {
         if let bytes = places.bytes(of: key, root: root) { return reader(bytes, key: key) }
         try load(CollectionOfOne(key), inHierarchyOf: root)
@@ -65,8 +59,8 @@ final class RelatedRecords {
                     isWhole ? missing : Array(missing[start...].prefix(Self.countPerRead)), inHierarchyOf: root,
                     into: &batch)
             } catch {
-                // Whether the remaining keys exist is unknown, so remove their marks. No memory is
-                // freed, because records are in use.
+                // Whether the remaining keys exist is unknown, so remove their marks. No memory is freed, because
+                // records are in use.
                 for key in missing[start...] { places.forget(key, root: root) }
                 throw error
             }
@@ -78,7 +72,6 @@ final class RelatedRecords {
         byteCount += missing.count * 32
     }
 
-    /// Appends the keys of the destinations of a to-many relationship.
     func appendDestinations(
         of relationship: ManagedObjectModel.Relationship, from key: Int64, to keys: inout [Int64]
     ) throws(StoreError) {
@@ -121,16 +114,14 @@ final class RecordPlaces {
 
     deinit { places.deallocate() }
 
-    /// Returns the bytes of a key; nil if none were inserted or if they were forgotten.
     func bytes(of key: Int64, root: Int) -> UnsafeRawBufferPointer? {
         let place = places[position(of: key, root: root)]
         return place.root < 0 || place.count < 0
             ? nil : UnsafeRawBufferPointer(start: place.address, count: Int(place.count))
     }
 
-    /// Inserts the bytes of a key that has no bytes.
-    ///
-    /// Returns false, and changes nothing, if the key already has bytes.
+    /// Inserts the bytes of a key; returns false, and changes nothing, if the key already has
+    /// bytes.
     func insert(_ bytes: UnsafeRawBufferPointer, at key: Int64, root: Int) -> Bool {
         let position = position(of: key, root: root)
         let isNew = places[position].root < 0
@@ -151,7 +142,7 @@ final class RecordPlaces {
 
     /// Removes the bytes of a key.
     ///
-    /// The key's place stays in use, because a search for another key may have to pass it.
+    /// Its place stays in use, because a search for another key may have to pass it.
     func forget(_ key: Int64, root: Int) {
         let position = position(of: key, root: root)
         if places[position].root >= 0 { places[position].count = -1 }
@@ -170,7 +161,7 @@ final class RecordPlaces {
             address: bytes.baseAddress)
     }
 
-    /// Returns the position of a key, or the position where it would be inserted.
+    /// Returns the position of a key, or the free position for it.
     private func position(of key: Int64, root: Int) -> Int {
         var bits = (UInt64(bitPattern: key) ^ UInt64(truncatingIfNeeded: root) << 48) &* 0x9E37_79B9_7F4A_7C15
         bits ^= bits >> 32

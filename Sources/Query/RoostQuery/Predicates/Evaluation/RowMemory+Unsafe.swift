@@ -1,11 +1,11 @@
 internal import RoostCore
 
-/// Memory for bytes that are discarded together, for example after the evaluation of one record.
+/// Memory for bytes that are discarded together.
 final class RowMemory {
     private static let chunkByteCount = 16 * 1024
 
-    // Exclusivity is not checked, because these properties are accessed for every record. No method
-    // calls other code while it changes them.
+    // Exclusivity is not checked, because these properties are accessed for every record. No method calls other code
+    // while it changes them.
     @exclusivity(unchecked) private var chunks: [UnsafeMutableRawBufferPointer] = []
     @exclusivity(unchecked) private var used = 0
 
@@ -34,7 +34,6 @@ final class RowMemory {
         return UnsafeRawBufferPointer(place)
     }
 
-    /// Returns a copy of a text's bytes that is valid until ``removeAll()``.
     func copy(_ text: String) -> UnsafeRawBufferPointer {
         var text = text
         return text.withUTF8 { copy(UnsafeRawBufferPointer($0)) }

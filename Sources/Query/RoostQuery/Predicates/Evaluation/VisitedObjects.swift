@@ -2,42 +2,36 @@ internal import RoostCore
 
 /// A set of objects from which a path was already followed, each with the step of the path.
 ///
-/// The set contains at most a million elements, in at most 32 MiB. Further objects are not
-/// recorded, so paths from these objects are followed each time.
+/// The set contains at most a million elements, in at most 32 MiB. Paths from further objects are
+/// followed each time.
 final class VisitedObjects {
     private struct Place {
         var key: Int64 = 0
         var step: Int32 = 0
-        /// The last round in which the place was used; 0 for none.
-        ///
-        /// ``begin()`` starts a round.
+        /// The round in which the place was last used; 0 for none.
         var round: UInt32 = 0
     }
 
     private let mostPlaces: Int
-    /// A hash table.
-    ///
-    /// At most half of the places are in use, so every search ends at a free place.
+    /// A hash table; at most half full, so every search ends at a free place.
     private var places = [Place](repeating: Place(), count: 64)
     private var takenCount = 0
     private var round: UInt32 = 0
 
     init(mostPlaces: Int = 1 << 21) { self.mostPlaces = mostPlaces }
 
-    /// Removes all objects and keeps the memory.
+    /// Starts a round, with no objects in the set.
     func begin() {
         takenCount = 0
         round &+= 1
         guard round == 0 else { return }
-        // After an overflow, round numbers repeat, so places of earlier rounds would appear to be in
-        // use.
+        // After an overflow, round numbers repeat, so places of earlier rounds would appear to be in use.
         places = [Place](repeating: Place(), count: places.count)
         round = 1
     }
 
-    /// Records that a path was followed from an object at a step.
-    ///
-    /// Returns false if this was already recorded.
+    /// Records that a path was followed from an object at a step; returns false if this was already
+    /// recorded.
     func insert(_ key: Int64, at step: Int) -> Bool {
         let (found, isTaken) = position(of: key, step: step)
         guard !isTaken else { return false }
@@ -51,7 +45,6 @@ final class VisitedObjects {
         return true
     }
 
-    /// Returns the place of an object and a step, or the free place for them.
     private func position(of key: Int64, step: Int) -> (Int, isTaken: Bool) {
         var bits = (UInt64(bitPattern: key) ^ UInt64(truncatingIfNeeded: step) << 48) &* 0x9E37_79B9_7F4A_7C15
         bits ^= bits >> 32

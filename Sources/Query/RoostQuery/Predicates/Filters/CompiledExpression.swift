@@ -1,17 +1,6 @@
 package import RoostCore
 
-/// An expression compiled against a model, for evaluation on many records of an entity and its
-/// subentities.
-///
-/// Compile an expression once, and evaluate it for each record by the evaluator from
-/// ``evaluator(over:)``:
-///
-/// ```swift
-/// let length = try CompiledExpression(
-///     .function(.divide, [.keyPath(["length"]), .constant(60)]), for: "Track", model: model)
-/// let evaluator = length.evaluator(over: SnapshotGraph(snapshot))
-/// try batch.forEachRecord { record in values.append(try evaluator.value(of: record)) }
-/// ```
+/// An expression compiled against a model, for many records of an entity and its subentities.
 package struct CompiledExpression: Sendable {
     let program: PredicateProgram
     let node: PredicateProgram.Index
@@ -38,23 +27,19 @@ package struct CompiledExpression: Sendable {
         program = PredicateProgram(compiler.parts, model: model)
     }
 
-    /// Whether the expression has many values for each object, for example a path through a to-many
-    /// relationship.
+    /// Whether the expression has many values for each object.
     package var isCollection: Bool { type.isCollection }
 
     /// Returns an evaluator of the expression.
     ///
-    /// The evaluator caches related objects: up to 8 MiB, plus the objects for one record. `graph`
-    /// is the source of related objects. Without it, an expression that uses related objects throws
-    /// `unsupported`.
+    /// The evaluator caches related objects: up to 8 MiB, plus the objects for one record. Without
+    /// a `graph`, an expression that uses related objects throws `unsupported`.
     package func evaluator(over graph: (any ObjectGraph)?) -> ExpressionEvaluator {
         ExpressionEvaluator(self, graph: graph)
     }
 }
 
-/// An evaluator of an expression for one record after another.
-///
-/// Use an evaluator from one thread at a time.
+/// An evaluator of an expression, on one thread at a time.
 package final class ExpressionEvaluator {
     private let expression: CompiledExpression
     private let evaluator: PredicateEvaluator
@@ -64,9 +49,7 @@ package final class ExpressionEvaluator {
         evaluator = PredicateEvaluator(expression.program, graph: graph)
     }
 
-    /// Returns the value of the expression for a record.
-    ///
-    /// Returns the first value of a collection, or null if the collection is empty.
+    /// Returns the first value of the expression for a record; null for an empty collection.
     ///
     /// An object ID contains the object's own entity.
     ///
@@ -80,9 +63,7 @@ package final class ExpressionEvaluator {
         return value
     }
 
-    /// Returns all values of the expression for a record, in the order of evaluation.
-    ///
-    /// - Throws: The errors of ``RecordMatcher/matches(_:)``.
+    /// Returns all values in the order of evaluation; throws the errors of ``value(of:)``.
     package func values(of record: RecordReader) throws(StoreError) -> [Value] {
         var values: [Value] = []
         try forEach(of: record) { operand in
@@ -92,7 +73,7 @@ package final class ExpressionEvaluator {
         return values
     }
 
-    /// Calls `body` with each value of the expression, as an operand, until `body` returns false.
+    /// Calls `body` with each value of the expression until `body` returns false.
     func forEach(of record: RecordReader, _ body: (PredicateOperand) -> Bool) throws(StoreError) {
         evaluator.begin(record)
         _ = evaluator.forEach(expression.node, repetition: .everyWay, body)

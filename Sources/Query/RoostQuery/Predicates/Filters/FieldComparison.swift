@@ -2,18 +2,16 @@ internal import RoostCore
 
 /// A valid comparison of an object's own field with a constant, in a form that needs no compiler.
 ///
-/// If ``PredicateCompiler`` compiles the comparison instead, the meaning is the same.
+/// ``PredicateCompiler`` gives the comparison the same meaning.
 struct FieldComparison {
-    /// The number of the entity that has the field.
     let entity: Int
     let field: RecordLayout.Field
     let operation: FetchRequest.Comparison.Operator
     let constant: PredicateConstant
 
-    /// The maximum number of comparisons in a conjunction.
     private static let mostComparisons = 8
 
-    /// Creates a comparison; nil if it is invalid or has another form.
+    /// Creates a comparison; nil for an invalid comparison or another form.
     init?(_ comparison: FetchRequest.Comparison, of entity: ManagedObjectModel.Entity, model: ManagedObjectModel) {
         guard comparison.modifier == .direct, case .keyPath(let names) = comparison.left, names.count == 1,
             case .constant(let value) = comparison.right, let field = entity.layout.field(names[0]),
@@ -45,7 +43,6 @@ struct FieldComparison {
         }
     }
 
-    /// Whether a field can be compared with a value without the compiler.
     private static func isComparable(
         _ kind: RecordLayout.Field.Kind, operation: FetchRequest.Comparison.Operator, value: Value,
         options: FetchRequest.Comparison.Options

@@ -2,16 +2,14 @@ internal import RoostCore
 
 /// The conditions of a predicate that depend only on the record, as a sequence of tests.
 ///
-/// Each step has a test, and contains the next step for each result of the test: true, false or
-/// null. So most tests need neither a stack nor reference counting. The test `evaluate` calls the
-/// evaluator for conditions that no other test can express.
+/// Each step contains a test, and the next step for each result: true, false or null. So most tests
+/// need neither a stack nor reference counting. Conditions that no other test can express become
+/// `evaluate`, which calls the evaluator.
 final class FilterProgram: @unchecked Sendable {
-    // Proof of Sendable: nothing changes after `init`. Everything that tests point to belongs to
-    // `program` or `comparisons`, which never change.
+    // Proof of Sendable: nothing changes after `init`. Everything that tests point to belongs to `program` or
+    // `comparisons`, which never change.
 
-    /// A test of a record.
-    ///
-    /// If the field is null, all tests except `isNull` and `evaluate` are skipped.
+    /// A test of a record; if the field is null, only `isNull` and `evaluate` run.
     fileprivate enum Test: @unchecked Sendable {
         // Proof of Sendable: a value that never changes. The program owns everything that a test
         // points to.
@@ -43,8 +41,7 @@ final class FilterProgram: @unchecked Sendable {
     private let steps: UnsafeMutableBufferPointer<Step>
     /// By entity number, the first step for the entity's records, or `accepted` or `rejected`.
     private let starts: UnsafeMutableBufferPointer<Int>
-    /// The range that alone decides about the records of the first entity with steps; nil if those
-    /// records need other tests.
+    /// The only test of the first entity with steps; nil if that entity needs other tests.
     private let sole: SoleRange?
 
     /// A step that accepts 8-byte integers from `low` to `high` and rejects all other values.
@@ -65,12 +62,8 @@ final class FilterProgram: @unchecked Sendable {
         }
     }
 
-    /// Compiles conditions.
-    ///
-    /// - Parameters:
-    ///   - conditions: The conditions. A record must meet all of them.
-    ///   - program: The program that contains the conditions.
-    ///   - entities: The numbers of the requested entities. Records of other entities are rejected.
+    /// Compiles a conjunction of conditions; records of entities other than `entities` are
+    /// rejected.
     init(_ conditions: [PredicateProgram.Index], of program: PredicateProgram, entities: [Int]) {
         let starts = Self.starts(program.model)
         // One compiler is used for all entities, so that the steps are not copied for each entity.
@@ -86,14 +79,9 @@ final class FilterProgram: @unchecked Sendable {
         sole = Self.sole(starts, steps: compiler.steps)
     }
 
-    /// Compiles a conjunction of comparisons of fields with constants; returns nil if one of the
-    /// comparisons needs more than a single test.
+    /// Compiles a conjunction of comparisons; returns nil if a comparison needs more than one test.
     ///
-    /// - Parameters:
-    ///   - comparisons: The comparisons. A record must meet all of them.
-    ///   - entities: The numbers of the requested entities: the entity of the comparisons, with or
-    ///     without its subentities.
-    ///   - model: The model.
+    /// `entities` contains the entity of the comparisons, with or without its subentities.
     init?(_ comparisons: [FieldComparison], entities: [Int], model: ManagedObjectModel) {
         let starts = Self.starts(model)
         var compiler = Compiler(program: nil)
@@ -129,9 +117,7 @@ final class FilterProgram: @unchecked Sendable {
         steps.deallocate()
     }
 
-    /// Allocates the table of first steps by entity.
-    ///
-    /// Initially all records are rejected.
+    /// Allocates the table of first steps by entity, which initially rejects all records.
     private static func starts(_ model: ManagedObjectModel) -> UnsafeMutableBufferPointer<Int> {
         let starts = UnsafeMutableBufferPointer<Int>.allocate(capacity: model.entities.count)
         starts.initialize(repeating: rejected)
@@ -168,7 +154,7 @@ final class FilterProgram: @unchecked Sendable {
 
     /// Whether a record meets the conditions, starting at the given step.
     ///
-    /// Each case of the hot loop repeats the check for null, because a call would cost more.
+    /// Each case repeats the check for null, because a call would cost more in this hot loop.
     @inline(never)
     private func run(from start: Int, record: RecordReader, evaluator: PredicateEvaluator?) -> Bool {
         var next = start
@@ -237,10 +223,9 @@ final class FilterProgram: @unchecked Sendable {
 
     /// A compiler of the conditions for one entity after another.
     private struct Compiler {
-        /// The program that contains the nodes of the conditions; nil for comparisons, which need
-        /// no nodes.
+        /// The program with the nodes of the conditions; nil for comparisons, which need no nodes.
         let program: PredicateProgram?
-        /// The number of the entity whose conditions are being compiled.
+        /// The entity whose conditions are being compiled.
         var number = 0
         private(set) var steps: [Step] = []
 
@@ -261,10 +246,9 @@ final class FilterProgram: @unchecked Sendable {
             (range.start..<range.start + range.count).map { nodes.links[$0] }
         }
 
-        /// Adds the tests of a condition.
+        /// Adds the tests of a condition, and returns the index of its first step.
         ///
-        /// The next steps, `whenTrue` and `whenFalse`, already exist. Returns the index of the
-        /// condition's first test, or one of the next steps if the condition needs no test.
+        /// If the condition needs no test, returns `whenTrue` or `whenFalse`, which already exist.
         private mutating func add(_ node: PredicateProgram.Index, whenTrue: Int, whenFalse: Int) -> Int {
             let program = nodes
             switch program.nodes[node] {
@@ -308,9 +292,8 @@ final class FilterProgram: @unchecked Sendable {
             return add(.evaluate(node), whenTrue: whenTrue, whenFalse: whenFalse, whenNull: whenFalse)
         }
 
-        /// Adds the comparison of a field with a constant.
-        ///
-        /// Returns nil, and adds nothing, if one test is not enough.
+        /// Adds the comparison of a field with a constant; returns nil, and adds nothing, if one
+        /// test is not enough.
         mutating func add(
             _ place: PredicateProgram.Place, comparison: FetchRequest.Comparison.Operator,
             constant: PredicateOperand, whenTrue: Int, whenFalse: Int
@@ -328,9 +311,8 @@ final class FilterProgram: @unchecked Sendable {
             return steps.count - 1
         }
 
-        /// Returns the place of the field that a node reads in records of the current entity.
-        ///
-        /// Returns nil for any other node, and for an entity without the field.
+        /// Returns the place of the field that a node reads; nil for any other node, and for an
+        /// entity without the field.
         private func place(_ node: PredicateProgram.Index) -> PredicateProgram.Place? {
             guard case .field(let slots) = nodes.nodes[node] else { return nil }
             return nodes.places[slots + number]
@@ -341,8 +323,7 @@ final class FilterProgram: @unchecked Sendable {
             return operand
         }
 
-        /// Returns the single test for the comparison of a field with a constant; nil if one test
-        /// is not enough.
+        /// Returns the single test for a comparison with a constant; nil if one test is not enough.
         ///
         /// For `!=`, returns the test for `==`.
         private func test(
@@ -384,10 +365,7 @@ final class FilterProgram: @unchecked Sendable {
             }
         }
 
-        /// Returns the range of floating-point numbers for which a comparison is true, as for
-        /// integers.
-        ///
-        /// No range contains NaN.
+        /// Returns the range of floating-point numbers, as for integers; no range contains NaN.
         private static func range(
             _ comparison: FetchRequest.Comparison.Operator, number: Double
         ) -> (Double, Double)? {
@@ -404,8 +382,7 @@ final class FilterProgram: @unchecked Sendable {
 }
 
 extension FilterProgram.Test {
-    /// Returns a test of the range from the lower bound of this test to the upper bound of `other`;
-    /// nil for tests without bounds.
+    /// Returns a test of the range from this test's lower bound to the upper bound of `other`.
     fileprivate func joined(with other: Self) -> Self? {
         switch (self, other) {
         case (.integer(let slot, let low, _), .integer(_, _, let high)): .integer(slot, low: low, high: high)

@@ -1,9 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// A value in the form in which values are compared.
-///
-/// Numbers are compared by value. Text and data are compared as bytes.
+/// A value for comparisons: numbers are compared by value, and text and data as bytes.
 enum PredicateOperand {
     case null
     case integer(Int64)
@@ -15,10 +13,10 @@ enum PredicateOperand {
     /// A composite that is present.
     case present
 
-    /// Creates the value of a record's field.
+    /// Creates the value of a record's field, with bytes in the record's memory.
     ///
-    /// The operand's bytes are in the record's memory. `destinationRoot` is the root of the
-    /// destination's hierarchy, and is used only for a field of kind `reference`.
+    /// `destinationRoot` is the root of the destination's hierarchy, and is used only for a field
+    /// of kind `reference`.
     init(_ record: RecordReader, slot: FieldSlot, destinationRoot: Int) {
         guard !slot.isNull(in: record) else {
             self = .null
@@ -41,9 +39,7 @@ enum PredicateOperand {
         }
     }
 
-    /// Whether two operands are the same value.
-    ///
-    /// False if the operands cannot be compared, for example if one is NaN.
+    /// Whether two operands are the same value; false if they cannot be compared, as with NaN.
     static func equal(_ left: Self, _ right: Self) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -54,10 +50,10 @@ enum PredicateOperand {
         }
     }
 
-    /// Returns a negative number if `left` precedes `right`, a positive number if `left` follows
-    /// `right`, and zero if they are equal.
+    /// Returns a negative number if `left` precedes `right`, a positive number if `left` follows,
+    /// and zero if they are equal.
     ///
-    /// Returns nil if the operands have no order, for example if one is null or NaN.
+    /// Returns nil for operands without an order, such as null and NaN.
     static func order(_ left: Self, _ right: Self) -> Int? {
         switch (left, right) {
         case (.integer(let a), .integer(let b)): return a < b ? -1 : (a == b ? 0 : 1)
@@ -89,7 +85,7 @@ enum PredicateOperand {
         return left.count - right.count
     }
 
-    /// Compares an integer with a double exactly, without rounding the integer.
+    /// Compares exactly, without rounding the integer.
     private static func order(_ integer: Int64, double: Double) -> Int? {
         guard !double.isNaN else { return nil }
         if double >= 0x1p63 { return -1 }
@@ -101,19 +97,16 @@ enum PredicateOperand {
     }
 }
 
-/// A constant of a predicate as an operand.
-///
-/// The constant owns the operand's bytes.
+/// A constant of a predicate as an operand, whose bytes the constant owns.
 final class PredicateConstant: @unchecked Sendable {
     // Proof of Sendable: `memory` is written only in `init`, before other code can access the
     // object, and is freed in `deinit`.
-    /// The bytes of text, data or a UUID; nil for any other constant.
+    /// The bytes of text, data or a UUID.
     private let memory: UnsafeMutableRawBufferPointer?
     let operand: PredicateOperand
 
-    /// Converts a value to an operand.
-    ///
-    /// An ID of an unknown entity becomes an object that equals no object in a store.
+    /// Converts a value; the ID of an unknown entity becomes an object that equals no object in a
+    /// store.
     init(_ value: Value, model: ManagedObjectModel) {
         var bytes: [UInt8]?
         var operand = PredicateOperand.null

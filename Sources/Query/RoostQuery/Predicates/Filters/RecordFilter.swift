@@ -2,15 +2,13 @@ package import RoostCore
 
 /// The compiled predicate of a fetch request, which decides whether packed records match.
 ///
-/// Its results define the meaning of predicates. An engine may use another access path but must
-/// return the same records.
+/// Its results define the meaning of predicates. Every access path must return the same records.
 package struct RecordFilter: Sendable {
     let model: ManagedObjectModel
     /// The program of the evaluator; nil if no evaluator is needed.
     let program: PredicateProgram?
-    /// The fast conditions, which depend only on the record and must all be true.
-    ///
-    /// These conditions are checked first.
+    /// The fast conditions, which depend only on the record and are checked first; all must be
+    /// true.
     let quick: FilterProgram
     /// The conjunction of the other conditions, if any.
     let rest: PredicateProgram.Index?
@@ -18,15 +16,14 @@ package struct RecordFilter: Sendable {
     /// Compiles the predicate of a request.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for values that can never be
-    ///   compared (a string attribute with a number), invalid arguments of functions, variables
-    ///   without a value, an invalid regular expression, a negative limit or offset, and nesting
-    ///   deeper than ``maximumDepth``; `limitExceeded` for a list of more than ``maximumListCount``
-    ///   values, a pattern that is too long, too many parts, and SUBQUERY nested deeper than 16
-    ///   levels; the error of a literal that could not be parsed.
+    ///   compared, invalid arguments of functions, variables without a value, an invalid regular
+    ///   expression, a negative limit or offset, and nesting deeper than ``maximumDepth``;
+    ///   `limitExceeded` for a list of more than ``maximumListCount`` values, a pattern that is too
+    ///   long, too many parts, and SUBQUERY nested deeper than 16 levels; the error of a literal
+    ///   that could not be parsed.
     package init(_ request: FetchRequest, model: ManagedObjectModel) throws(StoreError) {
         let entity = try model.requireEntity(request.entity)
         try request.requireWindow()
-        // Records of other entities never match.
         let entities = request.includesSubentities ? entity.selfAndSubentities : [entity.number]
         if let comparisons = FieldComparison.all(request.predicate, of: entity, model: model),
             let quick = FilterProgram(comparisons, entities: entities, model: model)
@@ -59,32 +56,24 @@ package struct RecordFilter: Sendable {
         self.quick = FilterProgram(quick, of: program, entities: entities)
     }
 
-    /// Whether matching needs only simple tests of a record's own fields, and no evaluator.
+    /// Whether matching needs only a record's own fields, and no evaluator.
     package var looksAtFieldsOnly: Bool { program == nil }
 
-    /// The maximum nesting of a predicate.
     package static let maximumDepth = 200
-    /// The maximum number of values of a list.
     package static let maximumListCount = 100_000
 
-    /// Returns the conditions of a conjunction; for any other predicate, the predicate itself.
     private static func conjuncts(_ predicate: FetchRequest.Predicate) -> [FetchRequest.Predicate] {
         if case .and(let members) = predicate { return members }
         return [predicate]
     }
 
-    /// Returns a matcher that decides whether records match.
-    ///
-    /// `graph` is the source of related objects. Without it, a predicate that uses related objects
-    /// throws `unsupported`.
+    /// Returns a matcher; without a `graph`, a predicate that uses related objects throws
+    /// `unsupported`.
     package func matcher(over graph: (any ObjectGraph)?) -> RecordMatcher { RecordMatcher(self, graph: graph) }
 }
 
-/// A matcher that decides for one record after another whether the record matches a filter.
-///
-/// Use a matcher from one thread at a time.
+/// A matcher that checks records against a filter, on one thread at a time.
 package final class RecordMatcher {
-    /// The evaluator; nil if no condition needs an evaluator.
     let evaluator: PredicateEvaluator?
     let quick: FilterProgram
     private let rest: PredicateProgram.Index?
@@ -107,11 +96,9 @@ package final class RecordMatcher {
         return try matchesRest(record)
     }
 
-    /// Whether a record meets the fast conditions.
     @inline(__always)
     func matchesQuickly(_ record: RecordReader) -> Bool { quick.matches(record, evaluator: evaluator) }
 
-    /// Whether a record meets all conditions other than the fast ones.
     func matchesRest(_ record: RecordReader) throws(StoreError) -> Bool {
         guard let rest, let evaluator else { return true }
         return try evaluator.isTrue(rest, of: record)

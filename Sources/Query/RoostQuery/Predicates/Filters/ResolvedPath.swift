@@ -5,33 +5,26 @@ package import RoostCore
 /// A path through to-many relationships has one value for each route along the path, in the order
 /// of the relationships. An object on several routes counts each time.
 package struct ResolvedPath: Sendable {
-    /// The end of a path.
     package enum End: Sendable {
-        /// The objects themselves: the start of the path, or the destinations of the last
-        /// relationship.
+        /// The objects: the start of the path, or the destinations of the last relationship.
         case object
         /// A stored field: an attribute, an element of a composite, or a to-one relationship, whose
         /// value is the ID of its destination.
         ///
-        /// The field belongs to ``ResolvedPath/entity``. A subentity has a field of the same name
-        /// and kind, possibly at another offset.
+        /// The field belongs to ``ResolvedPath/entity``; in a subentity, it may have another
+        /// offset.
         case field(RecordLayout.Field)
     }
 
-    /// The relationships of the path, in order.
-    ///
-    /// Does not include a to-one relationship at the end of the path, which is the field in
-    /// ``end``.
+    /// The relationships of the path, in order, without a to-one relationship at the end, which is
+    /// in ``end``.
     package let relationships: [ManagedObjectModel.Relationship]
     /// The number of the entity to which the end of the path belongs.
     package let entity: Int
-    /// The end of the path.
     package let end: End
-    /// The operator that is applied to the values; nil for the values themselves.
     package let collectionOperator: FetchRequest.CollectionOperator?
 
-    /// Whether the path has many values: it passes through a to-many relationship, and no
-    /// collection operator reduces the values to one.
+    /// Whether the path has many values, which no collection operator reduces to one.
     package var isCollection: Bool {
         switch collectionOperator {
         case nil: relationships.contains { $0.isToMany }
@@ -40,26 +33,19 @@ package struct ResolvedPath: Sendable {
         }
     }
 
-    /// Whether the path has neither relationships nor a collection operator.
     package var isLocal: Bool { relationships.isEmpty && collectionOperator == nil }
 
-    /// Resolves a key path.
+    /// Resolves a key path of property names and at most one collection operator.
     ///
-    /// - Parameters:
-    ///   - names: Property names and at most one collection operator. `objectID` refers to the
-    ///     object, unless a property has this name.
-    ///   - entity: The number of the entity from which the path starts.
-    ///   - model: The model.
+    /// `objectID` refers to the object, unless a property has this name.
+    ///
     /// - Throws: `unknownProperty`, with the most similar name; `invalidRequest` for a path that
     ///   continues after an attribute, or for a misplaced collection operator.
     package init(_ names: [String], from entity: Int, model: ManagedObjectModel) throws(StoreError) {
         try self.init(names, from: entity, model: model) { $0 }
     }
 
-    /// Resolves a key path.
-    ///
-    /// For messages, `spelling` converts a suggested name to the syntax in which the path was
-    /// written.
+    /// Resolves a key path; `spelling` converts a name suggested in a message to the path's syntax.
     init(
         _ names: [String], from entity: Int, model: ManagedObjectModel, spelling: (String) -> String
     ) throws(StoreError) {

@@ -3,25 +3,21 @@ internal import RoostCore
 
 /// A table of Foundation's foldings for common Latin, Greek and Cyrillic code points.
 ///
-/// The table also supports Chinese ideographs, which folding does not change.
-///
-/// The supported code points can be folded one by one. Combining marks, whose folding depends on
-/// neighbors, are not supported.
+/// Chinese ideographs, which folding does not change, are supported without the table. Combining
+/// marks are not supported, because their folding depends on neighbors.
 final class LatinFolding: Sendable {
     private static let limit = 0x530
-    /// The block of unified ideographs.
-    ///
-    /// Ideographs have neither case nor marks. Each has three bytes in UTF-8.
+    /// The block of unified ideographs, without case and marks; each has three bytes in UTF-8.
     private static let ideographs = 0x4E00...0x9FFF
     private static let longestByteCount = 16 * 1024
     private static let caseInsensitive = LatinFolding(.caseInsensitive)
     private static let diacriticInsensitive = LatinFolding(.diacriticInsensitive)
     private static let both = LatinFolding([.caseInsensitive, .diacriticInsensitive])
 
-    /// The folded forms by code point.
+    /// The folded forms by code point; 0 marks an unsupported code point.
     ///
-    /// The lower seven bytes of an element contain UTF-8, and the highest byte is the number of
-    /// UTF-8 bytes. 0 marks an unsupported code point.
+    /// The lower seven bytes of an element contain UTF-8. The highest byte is the number of UTF-8
+    /// bytes.
     private let folded: PlainArray<UInt64>
 
     private init(_ options: String.CompareOptions) {
@@ -35,7 +31,6 @@ final class LatinFolding: Sendable {
             })
     }
 
-    /// Whether a code point is a mark that combines with the previous one.
     private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .spacingMark, .enclosingMark: true
@@ -43,18 +38,14 @@ final class LatinFolding: Sendable {
         }
     }
 
-    /// Returns the table for options that ignore case, diacritics or both.
     static func table(_ options: FetchRequest.Comparison.Options) -> LatinFolding {
         guard options.contains(.caseInsensitive) else { return diacriticInsensitive }
         return options.contains(.diacriticInsensitive) ? both : caseInsensitive
     }
 
-    /// Runs `body` with the folded text.
-    ///
-    /// Returns nil if the text is too long, has an unsupported code point or is not UTF-8.
+    /// Runs `body` with the folded text; returns nil for unsupported, invalid or too long text.
     func withFolded<Result>(_ text: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
-        // Longer texts use Foundation, because this method needs seven times the memory of the
-        // text.
+        // Longer texts use Foundation, because this method needs seven times the memory of the text.
         guard text.count <= Self.longestByteCount else { return nil }
         // Each code point has at least one byte, and its folded form at most seven. Each write
         // covers eight bytes.
@@ -71,10 +62,8 @@ final class LatinFolding: Sendable {
         }
     }
 
-    /// Returns the folded form of the code point at `place`, in the format of ``folded``, and moves
-    /// `place` past the code point.
-    ///
-    /// Returns nil for unsupported code points and for invalid UTF-8.
+    /// Returns a folded code point, in the format of ``folded``, and moves `place` past the code
+    /// point; nil for unsupported code points and invalid UTF-8.
     @inline(__always)
     private func next(_ text: UnsafeRawBufferPointer, place: inout Int) -> UInt64? {
         let first = Int(text[place])

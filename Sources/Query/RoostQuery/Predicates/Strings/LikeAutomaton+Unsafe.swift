@@ -2,32 +2,26 @@ internal import RoostCore
 
 /// A matcher for `LIKE` patterns with `?`.
 ///
-/// The automaton matches byte by byte with the Shift-And algorithm of Baeza-Yates and Gonnet. One
-/// bit for each pattern position shows whether the bytes so far match the pattern up to that
-/// position.
+/// The automaton uses the Shift-And algorithm of Baeza-Yates and Gonnet, byte by byte. One bit for
+/// each pattern position shows whether the bytes so far match the pattern up to that position.
 ///
-/// A byte of the text takes one step for each word of 64 bits that can still affect the result.
+/// A byte of the text takes one step for each 64-bit word that can still affect the result.
 /// Matching never backtracks.
 struct LikeAutomaton: Sendable {
-    /// The number of 64-bit words that hold one bit for each position.
     let wordCount: Int
-    /// For each value of a byte, the words with the positions that accept the byte.
+    /// For each byte value, the words with the positions that accept the byte.
     private let acceptors: PlainArray<UInt64>
     /// The positions of `?`, by word.
     ///
     /// Once reached, such a position also accepts the continuation bytes of the character.
     private let anyOnes: PlainArray<UInt64>
-    /// The positions followed by `*`, by word.
-    ///
-    /// A reached position of this kind stays reached.
+    /// The positions followed by `*`, by word; once reached, they stay reached.
     private let stays: PlainArray<UInt64>
     private let beginsWithRun: Bool
     /// The bit of the last position, in the last word.
     private let lastBit: UInt64
 
-    /// Prepares a pattern.
-    ///
-    /// - Parameter tokens: The tokens. At least one token is not `anyRun`.
+    /// Prepares a pattern; at least one token is not `anyRun`.
     init(_ tokens: [LikePattern.Token]) {
         let places = tokens.filter { $0 != .anyRun }
         let wordCount = max(1, (places.count + 63) / 64)
@@ -58,15 +52,9 @@ struct LikeAutomaton: Sendable {
         lastBit = UInt64(1) << UInt64((max(1, places.count) - 1) % 64)
     }
 
-    /// Whether a byte is a continuation byte of UTF-8.
     private static func isContinuation(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }
 
-    /// Returns whether a whole text in UTF-8 matches the pattern.
-    ///
-    /// - Parameters:
-    ///   - text: The text.
-    ///   - steps: A counter, increased by the number of computed words.
-    /// - Returns: Whether the text matches.
+    /// Whether a whole text in UTF-8 matches; increases `steps` by the number of computed words.
     func matches(_ text: UnsafeRawBufferPointer, steps: inout Int) -> Bool {
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: wordCount) { words in
             words.initialize(repeating: 0)

@@ -4,23 +4,18 @@ internal import RoostSystem
 /// A `LIKE` pattern: `*` matches any number of code points, `?` matches one code point, and `\`
 /// makes the next character literal.
 ///
-/// A `\` at the end is literal. A pattern with `?` uses ``LikeAutomaton``. For any other pattern,
-/// the parts between its `*` are searched one after another, in time linear in the text.
+/// A `\` at the end is literal. A pattern with `?` uses ``LikeAutomaton``. Any other pattern takes
+/// time linear in the text.
 struct LikePattern: Sendable {
-    /// One element of a pattern.
     enum Token: Equatable {
         case byte(UInt8)
-        /// One code point.
         case anyOne
-        /// Any number of code points.
         case anyRun
     }
 
     /// The parts of the pattern between its `*`; nil if the pattern contains `?`.
     let literalParts: [[UInt8]]?
-    /// The bytes of all parts.
     private let bytes: PlainBytes
-    /// The end of each part in ``bytes``.
     private let ends: PlainArray<Int>
     private let automaton: LikeAutomaton?
 
@@ -62,7 +57,6 @@ struct LikePattern: Sendable {
         return parts
     }
 
-    /// Whether a whole text in UTF-8 matches the pattern.
     func matches(_ text: UnsafeRawBufferPointer) -> Bool {
         guard let automaton else { return hasParts(text) }
         var steps = 0
@@ -96,9 +90,7 @@ struct LikePattern: Sendable {
         PredicateOperand.order(left, right) == 0
     }
 
-    /// Returns the first position of `part` in `text`, or nil.
-    ///
-    /// - Complexity: O(*n*), even for adversarial texts.
+    /// Returns the first position of `part` in `text`, in O(*n*) even for adversarial texts.
     static func firstPlace(of part: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Int? {
         guard let wanted = part.baseAddress, !part.isEmpty else { return 0 }
         guard let start = text.baseAddress else { return nil }

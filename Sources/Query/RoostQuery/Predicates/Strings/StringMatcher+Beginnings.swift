@@ -6,14 +6,12 @@ package struct TextRange: Hashable, Sendable {
     /// The first text after the range; nil if the range has no end.
     package var upper: String?
 
-    /// Creates the range of all texts that begin with an ASCII prefix, followed by a character
-    /// beyond ASCII.
+    /// Creates the range of all texts with an ASCII prefix, followed by a character beyond ASCII.
     fileprivate init(beyondASCIIAfter prefix: [UInt8]) {
         lower = Self.text(prefix) + "\u{80}"
         upper = Self.end(of: prefix)
     }
 
-    /// Creates the range of all texts that begin with an ASCII prefix.
     fileprivate init(prefix: [UInt8]) {
         lower = Self.text(prefix)
         upper = Self.end(of: prefix)
@@ -21,8 +19,7 @@ package struct TextRange: Hashable, Sendable {
 
     private static func text(_ ascii: [UInt8]) -> String { String(decoding: ascii, as: UTF8.self) }
 
-    /// Returns the first text after all texts that begin with an ASCII prefix; nil for an empty
-    /// prefix.
+    /// Returns the first text after all texts with an ASCII prefix; nil for an empty prefix.
     private static func end(of prefix: [UInt8]) -> String? {
         guard let last = prefix.last else { return nil }
         return text(prefix.dropLast()) + String(Unicode.Scalar(last + 1))
@@ -32,20 +29,19 @@ package struct TextRange: Hashable, Sendable {
 }
 
 extension StringMatcher {
-    /// The maximum number of ranges of ``beginnings``.
     private static let maximumRangeCount = 15
 
     /// The ranges of an index that together contain every text that matches a folded comparison.
     ///
-    /// The ranges do not overlap. They may also contain texts that do not match. The value is nil
-    /// in these cases:
+    /// The ranges do not overlap, and may also contain texts that do not match. The value is nil in
+    /// these cases:
     /// - The comparison has no folding.
     /// - The operator compares neither a whole text nor the beginning of a text.
     /// - The pattern is empty, or its first or second character is beyond ASCII.
     ///
-    /// Folding changes at most the case of an ASCII character. So a matching text equals the
-    /// pattern, except for case, up to the text's first character beyond ASCII. The ranges assume
-    /// nothing about the text from that character on.
+    /// Folding changes at most the case of an ASCII character. So up to its first character beyond
+    /// ASCII, a matching text equals the pattern, except for case. The ranges assume nothing about
+    /// the rest of the text.
     package var beginnings: [TextRange]? {
         guard !folding.isEmpty, let (pattern, place) = literal, place == .whole || place == .start else { return nil }
         var known = Array(pattern.utf8.prefix { $0 < 0x80 })

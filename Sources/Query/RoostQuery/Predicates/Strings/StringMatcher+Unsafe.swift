@@ -18,7 +18,7 @@ public final class StringMatcher: @unchecked Sendable {
     }
 
     private let method: Method
-    /// The folding that is applied to texts before they are matched.
+    /// The folding of texts before matching.
     let folding: FetchRequest.Comparison.Options
     private let isLocalized: Bool
     /// The folded right side; for `LIKE`, only the text to search for, or nothing if ``method``
@@ -73,8 +73,7 @@ public final class StringMatcher: @unchecked Sendable {
 
     deinit { pattern.deallocate() }
 
-    /// Returns the fastest method that is equivalent to a `LIKE` pattern, and the bytes to search
-    /// for.
+    /// Returns the fastest method for a `LIKE` pattern, and the bytes to search for.
     private static func simplified(_ pattern: LikePattern) -> (Method, [UInt8]) {
         guard let parts = pattern.literalParts else { return (.like(pattern), []) }
         switch parts.count {
@@ -86,10 +85,10 @@ public final class StringMatcher: @unchecked Sendable {
         }
     }
 
-    /// Whether matching is slow and can throw, because the operator is a regular expression.
+    /// Whether the operator is a regular expression, so that matching is slow and can throw.
     var isExpression: Bool { if case .expression = method { true } else { false } }
 
-    /// The bytes that a text must begin with, if this is the only condition; nil otherwise.
+    /// The bytes that a text must begin with, if this is the only condition.
     ///
     /// The bytes are valid as long as the matcher exists.
     var plainPrefix: UnsafeRawBufferPointer? {
@@ -97,13 +96,11 @@ public final class StringMatcher: @unchecked Sendable {
         return UnsafeRawBufferPointer(pattern)
     }
 
-    /// A place in a text where a matcher looks for its pattern.
     package enum Place {
         case whole, start, end, anywhere
     }
 
-    /// The folded pattern, and its place in the folded texts that match; nil for an operator
-    /// without such a place.
+    /// The folded pattern, and its place in matching folded texts; nil for other operators.
     package var literal: (pattern: String, place: Place)? {
         let place: Place
         switch method {
@@ -133,7 +130,6 @@ public final class StringMatcher: @unchecked Sendable {
         folding.isEmpty ? decide(text) : TextFolding.withFolded(text, by: folding) { decide($0) }
     }
 
-    /// Whether a folded text matches.
     private func decide(_ text: UnsafeRawBufferPointer) -> Bool {
         let pattern = UnsafeRawBufferPointer(pattern)
         switch method {
@@ -160,9 +156,6 @@ public final class StringMatcher: @unchecked Sendable {
         isLocalized ? StandardTextOrder.order(left, right) : PredicateOperand.order(left, right)
     }
 
-    /// Whether `text` contains `part`.
-    ///
-    /// - Complexity: O(*n*), even for adversarial texts.
     private static func contains(_ text: UnsafeRawBufferPointer, part: UnsafeRawBufferPointer) -> Bool {
         LikePattern.firstPlace(of: part, in: text) != nil
     }

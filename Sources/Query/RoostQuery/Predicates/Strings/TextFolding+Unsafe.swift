@@ -4,20 +4,16 @@ package import RoostCore
 /// The folding of strings for comparison: full Unicode case folding and removal of diacritics,
 /// without a locale.
 ///
-/// The result is the same as from Foundation's `folding(options:locale:)`, but
-/// ``withFolded(_:by:_:)`` uses Foundation only for few texts.
+/// The result is that of Foundation's `folding(options:locale:)`, which ``withFolded(_:by:_:)``
+/// calls only for few texts.
 package enum TextFolding {
-    /// Returns the folded text.
-    ///
-    /// Only the options for case and diacritics have an effect.
+    /// Returns the folded text; only the options for case and diacritics have an effect.
     package static func folded(_ text: String, by options: FetchRequest.Comparison.Options) -> String {
         let options = foundationOptions(options)
         return options.isEmpty ? text : text.folding(options: options, locale: nil)
     }
 
-    /// Runs `body` with the bytes of the folded text.
-    ///
-    /// The bytes are valid only inside `body`.
+    /// Runs `body` with the bytes of the folded text, which are valid only inside `body`.
     package static func withFolded<Result>(
         _ text: UnsafeRawBufferPointer, by options: FetchRequest.Comparison.Options,
         _ body: (UnsafeRawBufferPointer) -> Result
@@ -36,7 +32,6 @@ package enum TextFolding {
         return folded.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Whether all bytes are ASCII.
     static func isASCII(_ text: UnsafeRawBufferPointer) -> Bool {
         var bits: UInt8 = 0
         // No early exit, so that the loop can be vectorized.
@@ -44,9 +39,7 @@ package enum TextFolding {
         return bits < 0x80
     }
 
-    /// Copies a text, and converts ASCII letters to lower case.
-    ///
-    /// Returns false if the text is not ASCII.
+    /// Copies a text with ASCII letters in lower case; returns false if the text is not ASCII.
     private static func lower(_ text: UnsafeRawBufferPointer, into lowered: UnsafeMutableRawBufferPointer) -> Bool {
         var bits: UInt8 = 0
         // SAFETY: both buffers have `text.count` bytes. No early exit, so that the loop can be

@@ -1,16 +1,11 @@
 internal import Foundation
 internal import RoostCore
 
-/// The regular expression of a `MATCHES` comparison.
-///
-/// Matching one text may take at most thirty million steps and one second. All slow texts of one
-/// instance together may take at most ten seconds.
+/// The regular expression of a `MATCHES` comparison, with limits on time and memory.
 final class WholeTextExpression: Sendable {
     /// The maximum time for one text.
     static let deadline = Duration.seconds(1)
-    /// The maximum number of progress reports for one text.
-    ///
-    /// Each report follows ten thousand steps.
+    /// The maximum number of progress reports for one text, one for each ten thousand steps.
     ///
     /// After 3700 reports, Foundation on Linux would stop the search and find no match, without an
     /// error.
@@ -22,17 +17,15 @@ final class WholeTextExpression: Sendable {
     private let longTime: Duration
     private let spent = Mutex<Duration>(.zero)
 
-    /// Compiles a pattern.
-    ///
-    /// Throws `invalidRequest` for an invalid pattern.
+    /// Compiles a pattern; throws `invalidRequest` for an invalid one.
     init(
         _ pattern: String, ignoringCase: Bool, totalDeadline: Duration = .seconds(10),
         longTime: Duration = .milliseconds(10)
     ) throws(StoreError) {
         (self.totalDeadline, self.longTime) = (totalDeadline, longTime)
         let options: NSRegularExpression.Options = ignoringCase ? .caseInsensitive : []
-        // Compile the pattern alone first, because the added text could make an invalid pattern
-        // valid. The empty pattern, which Foundation refuses, is valid here.
+        // Compile the pattern alone first, because the added text could make an invalid pattern valid. Foundation
+        // refuses the empty pattern, which is valid here.
         if pattern.isEmpty || (try? NSRegularExpression(pattern: pattern, options: options)) != nil {
             // The pattern may end inside a comment, which a line break ends, or inside a quotation,
             // which `\E` ends.

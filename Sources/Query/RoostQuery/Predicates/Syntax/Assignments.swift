@@ -9,10 +9,10 @@ public import RoostCore
 /// let reset: Assignments = ["plays": 0, "lastPlayed": nil]
 /// ```
 ///
-/// Expressions read the values that an object has before the update, so `a = b, b = a` exchanges
-/// two values. In a string literal, an interpolated value is assigned unchanged, and `\(key: name)`
-/// inserts the name of a property. The notation of any other value determines the value's type.
-/// Write an element of a composite attribute as a dotted path.
+/// Expressions read an object's values before the update, so `a = b, b = a` exchanges two values.
+/// In a string literal, an interpolated value is assigned unchanged, and `\(key: name)` inserts the
+/// name of a property. The notation of any other value determines its type. Write an element of a
+/// composite attribute as a dotted path.
 public struct Assignments: Sendable {
     private enum Content: Sendable {
         case expressions([String: FetchRequest.Expression])
@@ -82,9 +82,7 @@ public struct Assignments: Sendable {
 }
 
 extension Assignments: ExpressibleByStringInterpolation {
-    /// Parses assignments from a literal.
-    ///
-    /// See ``init(stringInterpolation:)``.
+    /// Parses assignments from a literal; see ``init(stringInterpolation:)``.
     public init(stringLiteral text: String) { self.init(stringInterpolation: FetchRequest.Interpolation(text)) }
 
     /// Parses assignments from a literal with interpolated values.

@@ -3,8 +3,7 @@ package import RoostCore
 extension BatchUpdateRequest {
     /// Adds an assignment in text form, such as `plays = plays + 1` or `album = NULL`.
     ///
-    /// The text is parsed as a comparison in a predicate, so that literals get the type of the
-    /// property.
+    /// The text is parsed as a comparison, which gives literals the type of the property.
     ///
     /// - Throws: `invalidRequest` for any other text, and for a property that is already set; the
     ///   errors of parsing a predicate.

@@ -4,13 +4,10 @@ package struct BracketNesting {
     private var quote: Unicode.Scalar?
     private var isEscaped = false
 
-    /// Creates the nesting at the beginning of a text.
     package init() {}
 
-    /// Whether a bracket or a quote is open.
     package var isOpen: Bool { depth > 0 || quote != nil }
 
-    /// Whether a quote is open.
     package var isQuoted: Bool { quote != nil }
 
     /// Reads the next character.
@@ -43,8 +40,7 @@ package struct BracketNesting {
         return isOutside
     }
 
-    /// Returns the index after the string in quotes with which a text begins, or nil if the closing
-    /// quote is missing.
+    /// Returns the end of the quoted string with which a text begins; nil without a closing quote.
     package static func endOfString(_ text: Substring) -> Substring.Index? {
         var nesting = BracketNesting()
         let scalars = text.unicodeScalars

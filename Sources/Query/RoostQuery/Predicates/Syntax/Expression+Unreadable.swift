@@ -2,19 +2,17 @@ package import RoostCore
 
 /// Expressions that store a parsing error.
 ///
-/// A Swift literal cannot throw, so its expression stores the error. Compiling a request with the
-/// expression throws the error. The expression is a call of a function with a name that no text can
-/// contain. The arguments are the error's code and message.
+/// A Swift literal cannot throw, so compiling a request with the expression throws the error. The
+/// expression is a call of a function with a name that no text can contain.
 extension FetchRequest.Expression {
     private static let unreadable = "\u{0}unreadable"
 
-    /// Creates an expression that stores a parsing error.
     static func unreadable(_ error: StoreError) -> Self {
         .registered(
             unreadable, [.constant(.string(error.code.description)), .constant(.string(error.message))])
     }
 
-    /// The error of the text from which this expression was parsed; nil if the text was valid.
+    /// The stored parsing error, if any.
     package var readingError: StoreError? {
         guard case .registered(Self.unreadable, let arguments) = self, arguments.count == 2,
             case .constant(.string(let code)) = arguments[0], case .constant(.string(let message)) = arguments[1]

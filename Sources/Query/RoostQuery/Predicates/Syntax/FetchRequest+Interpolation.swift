@@ -26,11 +26,9 @@ extension FetchRequest {
         /// Appends text in the language of predicates.
         public mutating func appendLiteral(_ literal: String) { source.text += literal }
 
-        // The parameter is optional, because otherwise the compiler would warn that an optional in
-        // a string interpolation produces a debug description.
-        /// Binds a value or a list of values.
-        ///
-        /// Nil becomes null.
+        // The parameter is optional, because otherwise the compiler would warn about optional
+        // values.
+        /// Binds a value or a list of values; nil becomes null.
         public mutating func appendInterpolation<Argument: PredicateArgument>(_ value: Argument?) {
             append(value, isKey: false)
         }
@@ -59,15 +57,11 @@ extension FetchRequest.Predicate: ExpressibleByStringInterpolation {
     /// let often: FetchRequest.Predicate = "title BEGINSWITH \(prefix) AND plays > \(limit)"
     /// ```
     ///
-    /// The language is the same as for ``init(format:_:)``, with interpolations instead of `%@` and
-    /// `%K`:
-    /// - Interpolated values are compared unchanged.
-    /// - The notation of any other value in the text determines the value's type.
-    /// - A request checks the names of properties.
+    /// The language is that of ``init(format:_:)``, with interpolations instead of `%@` and `%K`.
     ///
-    /// A Swift literal cannot throw. If the text cannot be parsed, each request with the predicate
-    /// throws the error before reading or writing, usually with code `invalidRequest`. The column
-    /// in the message counts characters. Each interpolation counts as the four characters `\(…)`.
+    /// If the text cannot be parsed, each request with the predicate throws the error before
+    /// reading or writing, usually with code `invalidRequest`. The column in the message counts
+    /// characters. Each interpolation counts as the four characters `\(…)`.
     ///
     /// - Complexity: O(*n*) in the length of the text, each time the literal is evaluated.
     public init(stringInterpolation text: FetchRequest.Interpolation) {
@@ -95,8 +89,7 @@ extension FetchRequest.Expression: ExpressibleByStringInterpolation {
     /// let more: FetchRequest.Expression = "plays + \(count)"
     /// ```
     ///
-    /// An unquoted word is the name of a property. A string must be quoted or interpolated. Other
-    /// rules, including errors, are the same as for
+    /// A word without quotes is the name of a property. For the other rules and the errors, see
     /// ``FetchRequest/Predicate/init(stringInterpolation:)``.
     public init(stringInterpolation text: FetchRequest.Interpolation) {
         do throws(StoreError) {
@@ -113,7 +106,6 @@ extension FetchRequest.Expression: ExpressibleByStringInterpolation {
 }
 
 extension FetchRequest.Interpolation {
-    /// Creates the text of a literal without interpolations.
     init(_ text: String) {
         self.init(literalCapacity: text.utf8.count, interpolationCount: 0)
         appendLiteral(text)

@@ -1,10 +1,10 @@
 package import RoostCore
 
 extension FetchRequest.Function {
-    /// The range of argument counts that the parser allows.
+    /// The numbers of arguments that the parser allows.
     ///
-    /// The parser allows several arguments for functions of many values, such as `sum`.
-    /// ``PredicateCompiler`` later requires exactly one argument, usually a collection.
+    /// For a function of many values, such as `sum`, ``PredicateCompiler`` later requires exactly
+    /// one argument, usually a collection.
     package var argumentCounts: ClosedRange<Int> {
         switch self {
         case .now: 0...0
@@ -16,7 +16,7 @@ extension FetchRequest.Function {
         }
     }
 
-    /// The infix operator of an arithmetic function, if any.
+    /// The infix operator, if any.
     var sign: String? {
         switch self {
         case .add: "+"
@@ -61,11 +61,10 @@ extension FetchRequest.Function {
     private static let byName = Dictionary(
         allCases.map { (key($0.rawValue), $0) }, uniquingKeysWith: { first, _ in first })
 
-    /// Returns the reason why the language does not support a function of Core Data; nil for other
-    /// names.
+    /// Returns why the language lacks a function of Core Data; nil for other names.
     static func refusal(_ name: String) -> String? {
         switch key(name) {
-        case "random", "randomn": "its answer would differ from call to call, and no store could agree with another"
+        case "random", "randomn": "each call would return another value"
         case "distanceto:from", "distancetolocation:fromlocation": "it needs locations, which no attribute holds"
         default: nil
         }
@@ -78,8 +77,6 @@ enum PredicateLimits {
     static let depth = RecordFilter.maximumDepth
     /// The maximum number of elements of a list.
     static let elementCount = 100_000
-    /// The maximum length of a predicate's text.
     static let textBytes = 1 << 20
-    /// The maximum nesting of SUBQUERY.
     static let subqueryDepth = 16
 }

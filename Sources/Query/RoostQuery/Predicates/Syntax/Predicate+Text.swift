@@ -1,31 +1,18 @@
 public import RoostCore
 
 extension FetchRequest.Predicate {
-    /// Parses a predicate in the language of Core Data's predicate format strings, for an entity of
-    /// a model.
+    /// Parses a predicate for an entity of a model.
     ///
-    /// `docs/predicates.md` describes the language. Names must be properties of the entity. After a
-    /// relationship or the variable of a SUBQUERY, names must be properties of the objects to which
-    /// the relationship or variable refers. A literal is converted to the type of the operand with
-    /// which it is compared. A string can become a date (``DateText``), a UUID, a URI, data
-    /// (base64) or an object (`"Album/5"`). A whole number can become the key of an object. Any
-    /// number can become a decimal. A number that is compared with a float becomes the nearest
-    /// 32-bit number if it has at most nine significant digits, and a point or an exponent.
+    /// Names must be properties of the entity, or of the objects to which a relationship or the
+    /// variable of a SUBQUERY refers. A literal gets the type of the operand with which it is
+    /// compared. Values for `%@` are not converted. Otherwise, the language is that of
+    /// ``init(format:_:)``.
     ///
-    /// - Parameters:
-    ///   - text: The predicate. Inside quotes, `%` and `$` are ordinary characters.
-    ///   - arguments: The values for `%@`, and the key paths for `%K`, from left to right. The
-    ///     values are not converted to other types.
-    ///   - entity: The entity to whose properties the names refer.
-    ///   - model: The model that contains the entity.
-    ///   - ofGroups: Whether the text is a condition on groups: a ``RowRequest/havingPredicate``. A
-    ///     path can then begin with an operator over all objects of a group: `@sum.length`.
-    /// - Throws: `invalidRequest` with the column and the expected text, also for a wrong number or
-    ///   kind of arguments and for nesting deeper than ``RecordFilter/maximumDepth``;
-    ///   `unsupported`, naming a part of Core Data's language that this language lacks;
-    ///   `unknownEntity`, `unknownProperty`; `invalidValue`, naming the property whose type a value
-    ///   does not fit; `limitExceeded` for a text of more than 1 MiB or a list of more than 100 000
-    ///   elements.
+    /// If `ofGroups` is true, the text is a ``RowRequest/havingPredicate``. A path can then begin
+    /// with an operator over all objects of a group: `@sum.length`.
+    ///
+    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidValue`, naming the property whose type
+    ///   a value does not fit; the errors of ``init(format:_:)``.
     /// - Complexity: O(*n*) in the length of the text, for a given depth.
     package init(
         _ text: String, _ arguments: any PredicateArgument..., for entity: EntityName, model: ManagedObjectModel,
@@ -34,9 +21,6 @@ extension FetchRequest.Predicate {
         try self.init(text, arguments: arguments, for: entity, model: model, ofGroups: ofGroups)
     }
 
-    /// Parses a predicate for an entity of a model, with its arguments in an array.
-    ///
-    /// See ``init(_:_:for:model:ofGroups:)``.
     package init(
         _ text: String, arguments: [any PredicateArgument], for entity: EntityName, model: ManagedObjectModel,
         ofGroups: Bool = false
@@ -51,26 +35,25 @@ extension FetchRequest.Predicate {
 
     /// Parses a predicate in the language of Core Data's predicate format strings, without a model.
     ///
-    /// A request that uses the predicate checks the names. The notation of a literal determines the
-    /// literal's type. A whole number of up to 64 bits is an integer. Any other number is a double,
-    /// or a decimal if only a decimal is exact. Pass dates and other types as arguments, or write
-    /// the type: `CAST("2024-05-01", "NSDate")`. Do not parse untrusted texts, because entity names
-    /// in casts to NSManagedObjectID are never freed.
+    /// `docs/predicates.md` describes the language. A request that uses the predicate checks the
+    /// names. The notation of a literal determines its type. A whole number of up to 64 bits is an
+    /// integer. Any other number is a double, or a decimal if only a decimal is exact. Pass values
+    /// of other types as arguments, or write the type: `CAST("2024-05-01", "NSDate")`. Do not parse
+    /// untrusted texts, because entity names in casts to NSManagedObjectID are never freed.
     ///
     /// - Parameters:
     ///   - format: The predicate. Inside quotes, `%` and `$` are ordinary characters.
     ///   - arguments: The values for `%@`, and the key paths for `%K`, from left to right.
-    /// - Throws: `invalidRequest`, `unsupported` and `limitExceeded`, as for
-    ///   ``init(_:_:for:model:ofGroups:)``; `invalidValue` for a number that is out of the range of
-    ///   all types.
+    /// - Throws: `invalidRequest` with the column and the expected text, also for a wrong number or
+    ///   kind of arguments and for nesting deeper than 200 levels;
+    ///   `unsupported`, naming a part of Core Data's language that this language lacks;
+    ///   `limitExceeded` for a text of more than 1 MiB or a list of more than 100 000 elements;
+    ///   `invalidValue` for a number that is out of the range of all types.
     /// - Complexity: O(*n*) in the length of the text.
     public init(format: String, _ arguments: any PredicateArgument...) throws(StoreError) {
         try self.init(format: format, arguments: arguments)
     }
 
-    /// Parses a predicate without a model, with its arguments in an array.
-    ///
-    /// See ``init(format:_:)``.
     package init(format: String, arguments: [any PredicateArgument]) throws(StoreError) {
         self = try PredicateParser.read(PredicateText(format, arguments: arguments)) { (parser) throws(StoreError) in
             let syntax = try parser.predicate()
@@ -78,14 +61,9 @@ extension FetchRequest.Predicate {
         }
     }
 
-    /// Returns the text from which ``init(_:_:for:model:ofGroups:)`` creates the same predicate.
+    /// Returns the text from which ``init(_:_:for:model:ofGroups:)`` creates the same predicate or
+    /// condition on groups.
     ///
-    /// Conditions on groups are supported.
-    ///
-    /// - Parameters:
-    ///   - entity: The entity to whose properties the names refer.
-    ///   - model: The model that contains the entity.
-    /// - Returns: The text, on one line.
     /// - Throws: `unknownEntity`, `unknownProperty`; the errors of ``format()``.
     package func format(for entity: EntityName, model: ManagedObjectModel) throws(StoreError) -> String {
         try format(
@@ -110,17 +88,13 @@ extension FetchRequest.Predicate {
 }
 
 extension FetchRequest.Expression {
-    /// Parses an expression in the predicate language, without a model.
+    /// Parses an expression such as `price * 2` or `tracks.@count`, without a model.
     ///
-    /// See ``FetchRequest/Predicate/init(format:_:)``. Examples: `price * 2`, `artist.name`,
-    /// `tracks.@count`.
+    /// See ``FetchRequest/Predicate/init(format:_:)``.
     public init(format: String, _ arguments: any PredicateArgument...) throws(StoreError) {
         try self.init(format: format, arguments: arguments)
     }
 
-    /// Parses an expression without a model, with its arguments in an array.
-    ///
-    /// See ``init(format:_:)``.
     package init(format: String, arguments: [any PredicateArgument]) throws(StoreError) {
         self = try PredicateParser.read(PredicateText(format, arguments: arguments)) { (parser) throws(StoreError) in
             let syntax = try parser.expression()
@@ -130,8 +104,8 @@ extension FetchRequest.Expression {
 
     /// Parses an expression for an entity of a model.
     ///
-    /// See ``FetchRequest/Predicate/init(_:_:for:model:ofGroups:)``. Pass true for `ofGroups` to
-    /// parse a column of ``RowRequest/propertiesToFetch``.
+    /// See ``FetchRequest/Predicate/init(_:_:for:model:ofGroups:)``. If `ofGroups` is true, the
+    /// text is a column of ``RowRequest/propertiesToFetch``.
     package init(
         _ text: String, _ arguments: any PredicateArgument..., for entity: EntityName, model: ManagedObjectModel,
         ofGroups: Bool = false
@@ -146,7 +120,6 @@ extension FetchRequest.Expression {
 
     /// Returns the text from which ``init(format:_:)`` creates the same expression.
     ///
-    /// - Returns: The text, on one line.
     /// - Throws: The errors of ``FetchRequest/Predicate/format()``.
     package func format() throws(StoreError) -> String {
         try PredicatePrinter.text(nil) { (printer, depth) throws(StoreError) in

@@ -2,13 +2,10 @@ internal import RoostCore
 
 /// Determines the target of each literal: the operand whose type decides the type of the literal.
 extension PredicateBinding {
-    /// The target that an operand gives to a compared literal, and whether the operand has many
-    /// values.
     struct Shape {
         /// The target of a literal that is compared with the operand or with one of its elements;
         /// nil if only the notation of the literal matters.
         var target: Target?
-        /// Whether the operand has many values.
         var isMany = false
     }
 
@@ -51,7 +48,7 @@ extension PredicateBinding {
         }
     }
 
-    /// Returns a decimal target of the operands, if any; otherwise returns the first target.
+    /// Returns a decimal target of the operands, or else the first target.
     private func common(_ operands: [PredicateSyntax.Operand]) throws(StoreError) -> Target? {
         var common: Target?
         for operand in operands {
@@ -61,9 +58,6 @@ extension PredicateBinding {
         return common
     }
 
-    /// Returns the shape of an operand.
-    ///
-    /// - Throws: `unknownProperty`; `invalidRequest` for an invalid name.
     func shape(of operand: PredicateSyntax.Operand) throws(StoreError) -> Shape {
         guard let scope else { return Shape() }
         switch operand {
@@ -179,10 +173,8 @@ extension PredicateBinding {
 }
 
 extension PredicateBinding.Target {
-    /// Whether the target is an object.
     var isObject: Bool { kind == .reference || kind == .polymorphicReference || kind == .objectID }
 
-    /// Creates the target of a cast.
     fileprivate init?(cast type: FetchRequest.CastType) {
         switch type {
         case .number: return nil
@@ -198,7 +190,6 @@ extension PredicateBinding.Target {
 }
 
 extension FetchRequest.CollectionOperator {
-    /// Whether the operator reduces many values to one, so that it can begin a path over the
-    /// objects of a group.
+    /// Whether the operator reduces many values to one.
     var isAggregate: Bool { self != .union && self != .distinctUnion }
 }

@@ -2,12 +2,8 @@ internal import Foundation
 internal import RoostCore
 internal import RoostSystem
 
-/// Determines the values of literals.
 extension PredicateBinding {
     /// Returns the value of a literal that is compared with a target.
-    ///
-    /// - Throws: `invalidValue` if the literal does not fit the compared property's type, or fits
-    ///   no type; `invalidRequest` for an impossible cast and for a comparison with a composite.
     func value(
         _ literal: PredicateLiteral, meeting target: Target?, at place: String.Index
     ) throws(StoreError) -> Value {
@@ -38,7 +34,7 @@ extension PredicateBinding {
             .invalidValue, message: "The number is outside the range of every type.", at: place)
     }
 
-    /// Returns the literal's value with the type of a target, or nil.
+    /// Returns the value of a literal in the type of a target, or nil.
     private static func value(_ literal: PredicateLiteral, target: Target, model: ManagedObjectModel?) -> Value? {
         switch (target.kind, literal) {
         case (.integer64, _), (.integer32, _), (.integer16, _), (.order, _), (.boolean, _), (.double, _):
@@ -97,7 +93,7 @@ extension PredicateBinding {
         return ["name", "title"].first(where: names.contains) ?? names.first
     }
 
-    /// Returns a description of the literals that are allowed for a target.
+    /// Describes the literals that a target allows.
     private func expected(_ target: Target) -> String {
         switch target.kind {
         case .string, .uri: return "a string in quotes"
@@ -110,8 +106,8 @@ extension PredicateBinding {
         case .decimal: return "a number of at most 38 digits"
         case .reference, .polymorphicReference, .objectID:
             let entity = target.destination.flatMap { scope?.model.entities[$0].name } ?? scope?.entity.name
-            let key = target.destination == nil ? "" : "its key, or "
-            return "an object, \(key)\"\(entity?.text ?? "Entity")/5\" with the name of an entity,"
+            let key = target.destination == nil ? " or " : ", its key, or "
+            return "an object\(key)an ID such as \"\(entity?.text ?? "Entity")/5\""
         default: return "a number in range"
         }
     }

@@ -1,11 +1,11 @@
 internal import Foundation
 internal import RoostCore
 
-/// A resolver of the names and literals in a predicate's text, with or without an entity.
+/// A resolver of the names and literals in a predicate's text.
 ///
-/// With an entity, names must be properties of the entity, and a literal gets the type of the
-/// operand with which it is compared. Without an entity, names are not checked, and the notation of
-/// a literal determines its type.
+/// With a scope, names must be properties of the entity, and a literal gets the type of the operand
+/// with which it is compared. Without a scope, names are not checked, and the notation of a literal
+/// determines its type.
 struct PredicateBinding {
     /// The meaning of the names in a text.
     struct Scope {
@@ -17,17 +17,16 @@ struct PredicateBinding {
         var variables: [String: Int?] = [:]
     }
 
-    /// The type of an operand with which a literal is compared, and the operand's names for
-    /// messages.
+    /// The type of an operand with which a literal is compared.
     struct Target {
         var kind: RecordLayout.Field.Kind
-        /// The entity number of the objects, if the operand is an object of a known entity.
+        /// The entity number, if the operand is an object of a known entity.
         var destination: Int?
         /// The name for messages, if the operand itself is a property or an object.
         ///
         /// If set, a literal that does not fit the operand's type is an error.
         var property: String?
-        /// The key path of the operand for messages, if any.
+        /// The key path for messages, if any.
         var path: [String]?
 
         /// The target for a value that is computed from this operand.
@@ -36,9 +35,8 @@ struct PredicateBinding {
         var computed: Self { Self(kind: kind, destination: destination) }
     }
 
-    /// The entity and the variables; nil without an entity.
     var scope: Scope?
-    /// The tokenizer, for the positions of errors; nil without a text.
+    /// The source of positions for errors; nil without a text.
     let tokenizer: PredicateTokenizer?
 
     // MARK: Trees

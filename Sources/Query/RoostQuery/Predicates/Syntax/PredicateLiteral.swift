@@ -23,9 +23,7 @@ indirect enum PredicateLiteral {
         }
     }
 
-    /// A description of the value's kind for messages.
-    ///
-    /// Never contains the value itself.
+    /// The kind of the value for messages, without the value itself.
     var kindDescription: String {
         switch self {
         case .null: "null"
@@ -37,8 +35,8 @@ indirect enum PredicateLiteral {
         }
     }
 
-    /// The value that the notation of the literal determines; nil for a cast, and for a number that
-    /// is out of the range of all types.
+    /// The value that the notation determines; nil for a cast and for a number that is out of
+    /// range.
     var alone: Value? {
         switch self {
         case .null: .null
@@ -50,15 +48,13 @@ indirect enum PredicateLiteral {
         }
     }
 
-    /// Returns the value that the notation of a number determines.
+    /// Returns the value that the notation of a number determines; nil for a number out of range.
     ///
     /// The value is the first possible one of these:
     /// 1. A 64-bit integer.
     /// 2. A double that prints as the same number, if `text` has a point or an exponent.
     /// 3. An exact decimal.
     /// 4. The nearest double.
-    ///
-    /// Returns nil for a number that is out of the range of all types.
     static func number(_ text: String) -> Value? {
         if let number = Int64(text) { return .int(number) }
         let double = Double(text).flatMap { $0.isFinite ? $0 : nil }
@@ -71,18 +67,16 @@ indirect enum PredicateLiteral {
         return .double(double)
     }
 
-    /// Whether a number becomes the nearest 32-bit floating-point number in a comparison with a
-    /// float.
+    /// Whether a number that is compared with a float becomes the nearest 32-bit number.
     ///
-    /// True for a number that has a point or an exponent, and at most nine digits before the
-    /// exponent, not counting leading zeros. Nine significant digits identify every float. If
-    /// false, the number is compared exactly.
+    /// True for a number with a point or an exponent, and at most nine digits before the exponent.
+    /// Leading zeros do not count. Nine digits identify every float. Any other number is compared
+    /// exactly.
     static func isMeantAsFloat(_ number: String) -> Bool {
         guard number.contains(where: { $0 == "." || $0 == "e" }) else { return false }
         return number.prefix { $0 != "e" }.filter(\.isNumber).drop { $0 == "0" }.count <= 9
     }
 
-    /// Whether two numbers have the same digits and the same power of ten.
     private static func isSameNumber(_ first: String, _ second: String) -> Bool {
         let (a, b) = (significance(first), significance(second))
         return a.digits == b.digits && (a.digits.isEmpty || a.exponent == b.exponent)
@@ -118,7 +112,7 @@ indirect enum PredicateLiteral {
 }
 
 extension FetchRequest.CastType {
-    /// A description of the literals that can be the first argument of a cast.
+    /// The literals that can be cast to this type, for messages.
     var expectedLiteral: String {
         switch self {
         case .number: "a number or a boolean, also as a string, or \"NaN\", \"Infinity\" or \"-Infinity\""
@@ -133,9 +127,6 @@ extension FetchRequest.CastType {
     }
 
     /// Returns the value of a literal cast to this type; nil if the literal cannot be cast.
-    ///
-    /// A literal in a notation of this type is parsed. The value of any other literal is converted
-    /// like the value of a property.
     func value(_ literal: PredicateLiteral, model: ManagedObjectModel?) -> Value? {
         written(literal, model: model) ?? literal.alone.flatMap { PredicateCasting.value($0, as: self, model: model) }
     }
@@ -178,7 +169,6 @@ extension ManagedObjectModel {
 }
 
 extension ObjectID {
-    /// Parses `Entity/5` and `Entity/p5`; nil for other texts and for unknown entities.
     fileprivate init?(text: String, entity: (Substring) -> EntityName?) {
         guard let slash = text.lastIndex(of: "/") else { return nil }
         var digits = text[text.index(after: slash)...]

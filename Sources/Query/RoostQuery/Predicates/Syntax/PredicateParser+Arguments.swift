@@ -32,7 +32,6 @@ extension PredicateParser {
         throw wrongKind(letters, at: place)
     }
 
-    /// Returns the key path that is the argument for the current token, `%K`.
     mutating func keyPathArgument() throws(StoreError) -> [String] {
         let place = token.position
         let argument = try nextArgument()

@@ -1,10 +1,7 @@
 internal import RoostCore
 
 extension PredicateParser {
-    /// Parses an operand of an infix operator.
-    ///
-    /// The operand is a value with its indexes and path steps, a constant condition, or a prefix
-    /// operator such as `NOT`, `-` or `ANY` with its own operand.
+    /// Parses an operand, which may begin with a prefix operator such as `NOT` or `ANY`.
     mutating func prefix() throws(StoreError) -> Part {
         switch keyword {
         case "NOT", "!": return try negation()
@@ -28,7 +25,7 @@ extension PredicateParser {
 
     /// Parses a minus sign and its operand.
     ///
-    /// If the operand is a number without parentheses, the sign becomes part of the number.
+    /// The sign becomes part of a number without parentheses.
     private mutating func sign() throws(StoreError) -> Part {
         let place = token.position
         try requireDepth(at: place)
@@ -96,7 +93,7 @@ extension PredicateParser {
         }
     }
 
-    /// Parses path steps such as `.name.@count`, starting at the first point.
+    /// Parses path steps such as `.name.@count`.
     private mutating func steps() throws(StoreError) -> [String] {
         var names: [String] = []
         while try take(".") {
@@ -266,7 +263,7 @@ extension PredicateParser {
             throw tokenizer.unsupported(
                 at: place,
                 message:
-                    "FETCH is a request inside of a request; fetch its objects first and give them as an argument, IN %@."
+                    "A predicate cannot contain FETCH; fetch the objects first, and pass them as the argument of IN %@."
             )
         case "ANYKEY":
             throw tokenizer.unsupported(
@@ -288,8 +285,7 @@ extension PredicateParser {
 
     // MARK: Calls
 
-    /// Parses the rest of a function's name, and then the arguments: `uppercase(x)`,
-    /// `uppercase:(x)`, `add:to:(a, b)`.
+    /// Parses the rest of a call: `uppercase(x)`, `uppercase:(x)` or `add:to:(a, b)`.
     private mutating func call(_ word: String, at place: String.Index) throws(StoreError) -> Part {
         var name = word
         while try take(":") {

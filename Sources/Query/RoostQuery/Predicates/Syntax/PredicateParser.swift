@@ -3,18 +3,17 @@ internal import RoostCore
 /// Parses a predicate or an expression from left to right, with one token of lookahead.
 ///
 /// ``part(_:)`` parses both conditions and values by operator precedence, because parentheses may
-/// contain either. The recursion has a limit, so that no text exhausts the stack. The limit is
-/// ``DeepStack/shallowDepth`` in a first attempt, on the caller's stack. A second attempt, on a
-/// larger stack, has the limit ``PredicateLimits/depth``.
+/// contain either. A limit of the recursion protects the stack. The limit is
+/// ``DeepStack/shallowDepth`` on the caller's stack, and ``PredicateLimits/depth`` in a second
+/// attempt on a larger stack.
 struct PredicateParser {
-    /// A parsed condition or value, which can become an operand of an infix operator.
+    /// A parsed condition or value.
     struct Part {
         enum Kind {
             case condition(PredicateSyntax.Condition)
             case value(PredicateSyntax.Operand)
         }
         var kind: Kind
-        /// The depth of the part's tree.
         var depth = 0
 
         init(_ condition: PredicateSyntax.Condition, depth: Int = 0) {
@@ -28,7 +27,6 @@ struct PredicateParser {
         }
     }
 
-    /// A value and the depth of its tree.
     struct Value {
         var operand: PredicateSyntax.Operand
         var depth: Int
@@ -40,13 +38,10 @@ struct PredicateParser {
 
         static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-        /// The minimum precedence of the right side of an operator with this precedence.
-        ///
-        /// Operators of equal precedence group from the left.
+        /// The minimum precedence on the right side, so that equal operators group from the left.
         var next: Self { Self(rawValue: rawValue + 1) ?? .sign }
     }
 
-    /// An operator between two parts.
     enum Infix {
         case or, and
         case comparison(FetchRequest.Comparison.Operator)
@@ -68,13 +63,10 @@ struct PredicateParser {
 
     private(set) var tokenizer: PredicateTokenizer
     private(set) var token: PredicateToken
-    /// The program's values for `%@` and similar placeholders.
     let arguments: [any PredicateArgument]
-    /// The number of arguments that have been used.
     var usedArguments = 0
     /// The number of active calls of ``part(_:)``.
     private var depth = 0
-    /// The number of SUBQUERYs that enclose the current token.
     var subqueryDepth = 0
 
     /// Whether this is the first attempt, on the caller's stack.
@@ -82,9 +74,7 @@ struct PredicateParser {
     /// Whether the first attempt failed because the text is nested too deep for the caller's stack.
     private(set) var needsDeepStack = false
 
-    /// Runs `body` with a parser of the text.
-    ///
-    /// If the nesting is too deep for the caller's stack, runs `body` again on a larger stack.
+    /// Runs `body` with a parser, and again on a larger stack if the text is nested too deep.
     static func read<Result: Sendable>(
         _ source: PredicateText,
         _ body: @escaping @Sendable (inout PredicateParser) throws(StoreError) -> Result
@@ -181,9 +171,7 @@ struct PredicateParser {
         guard try take(sign) else { throw expected(what) }
     }
 
-    /// Returns an error for the current token.
-    ///
-    /// For a misspelled word, the message suggests the most similar name.
+    /// Returns an error for the current token, with the most similar of `names` as a suggestion.
     func expected(_ what: String, among names: [String] = []) -> StoreError {
         var hint = ""
         if case .word(let word) = token.kind, let near = nearestName(to: word, among: names) {
@@ -194,14 +182,11 @@ struct PredicateParser {
 
     // MARK: Depth
 
-    /// Throws if another level of nesting would be too deep.
     func requireDepth(at place: String.Index) throws(StoreError) {
         guard depth <= PredicateLimits.depth else { throw tooDeep(at: place) }
     }
 
     /// Returns the depth of a tree whose subtrees have the given depths.
-    ///
-    /// Throws if the tree is too deep.
     mutating func above(_ depths: Int..., at place: String.Index) throws(StoreError) -> Int {
         let depth = 1 + (depths.max() ?? 0)
         try requireStack(depth, at: place)
@@ -222,9 +207,7 @@ struct PredicateParser {
 
     // MARK: Operators
 
-    /// Parses a condition or a value.
-    ///
-    /// Continues while the next operator has at least the given precedence.
+    /// Parses a condition or a value, up to an operator with a lower precedence than `strength`.
     mutating func part(_ strength: Strength) throws(StoreError) -> Part {
         depth += 1
         defer { depth -= 1 }
@@ -320,7 +303,7 @@ struct PredicateParser {
             depth: try above(left.depth, right.depth, at: place))
     }
 
-    /// Parses options such as `[cd]` after an operator.
+    /// Parses options such as `[cd]`.
     private mutating func options() throws(StoreError) -> FetchRequest.Comparison.Options {
         guard keyword == "[" else { return [] }
         try advance()
@@ -340,9 +323,6 @@ struct PredicateParser {
 
     // MARK: Conditions and values
 
-    /// Returns the condition in a part.
-    ///
-    /// Throws if the part is a value.
     func condition(_ part: Part) throws(StoreError) -> PredicateSyntax.Condition {
         if case .condition(let condition) = part.kind { return condition }
         throw comparisonExpected()
@@ -354,9 +334,6 @@ struct PredicateParser {
         return expected("A comparison (= != < <= > >= \(words.joined(separator: " ")))", among: words)
     }
 
-    /// Returns the value in a part.
-    ///
-    /// Throws if the part is a condition.
     func value(_ part: Part, at place: String.Index) throws(StoreError) -> Value {
         if case .value(let operand) = part.kind { return Value(operand: operand, depth: part.depth) }
         throw tokenizer.error(at: place, message: "A value or a property is expected, not a condition.")

@@ -15,10 +15,9 @@ struct PredicatePrinter {
 
     /// Returns the text that `body` prints.
     ///
-    /// If the tree that `body` prints is too deep for the caller's stack, runs `body` again on a
-    /// larger stack.
+    /// If the tree is too deep for the caller's stack, runs `body` again on a larger stack.
     ///
-    /// The second argument of `body` is the depth to assume above the tree's root. In the first
+    /// The second argument of `body` is an assumed depth above the tree's root. In the first
     /// attempt, this depth leaves only ``DeepStack/shallowDepth`` levels for the tree.
     static func text(
         _ scope: PredicateBinding.Scope?, _ body: @escaping @Sendable (inout Self, Int) throws(StoreError) -> Void
@@ -70,8 +69,8 @@ struct PredicatePrinter {
         case 0: text += ofNothing
         case 1: try print(members[0], inside: strength)
         default:
-            // At equal precedence, parentheses preserve the structure: without them, the parser
-            // would merge the inner list into the outer list.
+            // Without parentheses at equal precedence, the parser would merge the inner list into
+            // the outer list.
             let needsBrackets = strength >= own
             if needsBrackets { text += "(" }
             for (index, member) in members.enumerated() {
@@ -205,7 +204,6 @@ struct PredicatePrinter {
         text += "]"
     }
 
-    /// Prints the base of an index or a path, in parentheses if necessary.
     private mutating func printBase(
         _ base: PredicateSyntax.Operand, ofPath: Bool, meeting target: PredicateBinding.Target?
     ) throws(StoreError) {
@@ -227,8 +225,7 @@ struct PredicatePrinter {
     ) throws(StoreError) {
         switch operand {
         case .cast(let operand, let type):
-            // With parentheses, a literal is cast for every object. Without them, the cast would be
-            // a notation for a constant.
+            // Without parentheses, the cast of a literal would be a notation for a constant.
             let isLiteral = if case .literal = operand { true } else { false }
             text += isLiteral ? "CAST((" : "CAST("
             try print(operand)
@@ -275,10 +272,8 @@ struct PredicatePrinter {
         text += Self.path(names)
     }
 
-    /// Returns a key path in predicate syntax.
     static func path(_ names: [String]) -> String { names.map(name).joined(separator: ".") }
 
-    /// Returns a variable in predicate syntax.
     static func variable(_ name: String) -> String {
         "$" + (PredicateLanguage.isPlainName(name) ? name : quoted(name))
     }

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The syntax tree of a predicate, with names and literals that are not resolved yet.
+/// The syntax tree of a predicate, before names and literals are resolved.
 ///
 /// The tree has the structure of ``FetchRequest/Predicate``, with positions for messages.
 enum PredicateSyntax {
@@ -36,7 +36,7 @@ enum PredicateSyntax {
         case setOperation(FetchRequest.SetOperation, Operand, Operand)
     }
 
-    /// The index after a list, which selects an element or the size of the list.
+    /// An index that selects an element of a list, or the list's size.
     indirect enum Index {
         case first, last, size
         case position(Operand)
@@ -48,10 +48,8 @@ enum PredicateSyntax {
 extension PredicateSyntax.Condition {
     /// Creates the syntax tree of a predicate.
     ///
-    /// Every constant becomes a literal with an explicit type.
-    ///
     /// - Throws: `invalidRequest` for nesting deeper than ``PredicateLimits/depth``; the parsing
-    ///   error that an expression of the predicate stores.
+    ///   error that an expression stores.
     init(_ predicate: FetchRequest.Predicate, depth: Int = 0) throws(StoreError) {
         let depth = try PredicateSyntax.deeper(depth)
         switch predicate {
@@ -78,7 +76,6 @@ extension PredicateSyntax.Condition {
 extension PredicateSyntax.Operand {
     private static let nowhere = "".startIndex
 
-    /// Creates the syntax tree of an expression.
     init(_ expression: FetchRequest.Expression, depth: Int = 0) throws(StoreError) {
         let depth = try PredicateSyntax.deeper(depth)
         switch expression {
@@ -125,9 +122,6 @@ extension PredicateSyntax {
     /// Below the deepest AND, OR or NOT, a comparison adds one level, and its operands another.
     static let deepest = PredicateLimits.depth + 2
 
-    /// Returns the next depth.
-    ///
-    /// Throws if the next depth is too deep.
     fileprivate static func deeper(_ depth: Int) throws(StoreError) -> Int {
         guard depth < deepest else {
             throw StoreError(

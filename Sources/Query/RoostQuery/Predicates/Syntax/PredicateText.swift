@@ -1,8 +1,6 @@
 internal import RoostCore
 
-/// A text in the predicate language, with the values for its placeholders.
-///
-/// The text is a predicate, an expression or a list of assignments.
+/// The text of a predicate, an expression or assignments, with the values for its placeholders.
 struct PredicateText: Sendable {
     /// An interpolation in the text.
     struct Mark: Sendable {
@@ -13,13 +11,11 @@ struct PredicateText: Sendable {
 
         /// The number of bytes of UTF-8 before the mark.
         let byteOffset: Int
-        /// Whether the interpolation is the name of a property instead of a value.
+        /// Whether the interpolation is the name of a property.
         let isKey: Bool
     }
 
-    /// The text, with each interpolation as ``Mark/text``.
     var text = ""
-    /// The values for the placeholders, from left to right.
     var arguments: [any PredicateArgument] = []
     /// The interpolations from left to right; nil if the text has placeholders such as `%@`.
     var marks: [Mark]?
@@ -29,7 +25,6 @@ struct PredicateText: Sendable {
     /// Creates an empty text for a Swift literal with interpolations instead of `%@`.
     init() { marks = [] }
 
-    /// Creates a text with placeholders such as `%@`.
     init(_ text: String, arguments: [any PredicateArgument]) {
         self.text = text
         self.arguments = arguments

@@ -9,9 +9,7 @@ struct PredicateToken {
         case name(String)
         /// `$name`.
         case variable(String)
-        /// A placeholder such as `%@` for a value of the program.
-        ///
-        /// The associated value is the text after the percent sign, such as `@`, `K` or `lld`.
+        /// A placeholder such as `%@`, without the percent sign.
         case argument(String)
         /// Text in quotes, with escapes resolved.
         case string(String)
@@ -23,9 +21,7 @@ struct PredicateToken {
     }
 
     var kind: Kind
-    /// The start of the token.
     var position: String.Index
-    /// Whether the token is an interpolated argument.
     var isInterpolated = false
 
     /// The token as messages show it, without the value of a string or number.
@@ -44,7 +40,7 @@ struct PredicateToken {
     }
 }
 
-/// The words and signs of the predicate language, for the parser and the printer.
+/// The words and signs of the predicate language.
 enum PredicateLanguage {
     /// The words that need a preceding `#` to be the name of a property.
     static let reservedWords: Set<String> = [
@@ -55,10 +51,8 @@ enum PredicateLanguage {
         "INTERSECT", "MINUS", "UTI-CONFORMS-TO", "UTI-EQUALS",
     ]
 
-    /// Whether a word needs a preceding `#` to be the name of a property.
     static func isReserved(_ word: String) -> Bool { reservedWords.contains(word.uppercased()) }
 
-    /// The comparison operators that are words.
     static let comparisonWords = ["IN", "BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "MATCHES", "BETWEEN"]
 
     /// Returns the comparison for a sign or an uppercase word.
@@ -81,7 +75,6 @@ enum PredicateLanguage {
         }
     }
 
-    /// Returns the text of a comparison.
     static func text(_ comparison: FetchRequest.Comparison.Operator) -> String {
         switch comparison {
         case .equal: "=="
@@ -105,19 +98,15 @@ enum PredicateLanguage {
         ("c", .caseInsensitive), ("d", .diacriticInsensitive), ("n", .normalized), ("l", .localized),
     ]
 
-    /// Whether a name may begin with this character.
     static func isNameStart(_ scalar: Unicode.Scalar) -> Bool {
         scalar == "_" || (scalar.isASCII ? scalar.properties.isAlphabetic : scalar.properties.isXIDStart)
     }
 
-    /// Whether a name may contain this character after its first character.
     static func isNamePart(_ scalar: Unicode.Scalar) -> Bool {
         isNameStart(scalar) || (scalar.isASCII ? ("0"..."9").contains(scalar) : scalar.properties.isXIDContinue)
     }
 
-    /// Whether a name can be written without quotes.
-    ///
-    /// The result is true for a keyword too, although a keyword needs a preceding `#`.
+    /// Whether a name needs no quotes; true for a keyword, which needs a preceding `#`.
     static func isPlainName(_ name: some StringProtocol) -> Bool {
         guard let first = name.unicodeScalars.first else { return false }
         return isNameStart(first) && name.unicodeScalars.allSatisfy(isNamePart)

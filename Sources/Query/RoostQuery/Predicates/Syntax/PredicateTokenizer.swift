@@ -5,10 +5,8 @@ struct PredicateTokenizer {
     private let text: String
     private let scalars: String.UnicodeScalarView
     private var position: String.UnicodeScalarIndex
-    /// The word for the text in messages, such as "predicate" or "expression".
     let noun: String
 
-    /// An interpolation and its position in the text.
     private struct Interpolation {
         let range: Range<String.Index>
         let isKey: Bool
@@ -32,9 +30,7 @@ struct PredicateTokenizer {
         }
     }
 
-    /// Returns the next token.
-    ///
-    /// Returns ``PredicateToken/Kind/end`` at the end, and on every later call.
+    /// Returns the next token; at the end, every call returns ``PredicateToken/Kind/end``.
     mutating func next() throws(StoreError) -> PredicateToken {
         while let scalar = peek, scalar.properties.isWhitespace { advance() }
         let start = position
@@ -68,7 +64,6 @@ struct PredicateTokenizer {
 
     private var isAtInterpolation: Bool { interpolations.last.map { $0.range.lowerBound == position } ?? false }
 
-    /// Returns the error for an interpolation inside quotes or a name, where no value can be bound.
     private func interpolationInside(at place: String.Index) -> StoreError {
         error(
             at: place,
@@ -76,9 +71,6 @@ struct PredicateTokenizer {
                 "A value cannot be interpolated inside of quotes or a name. Leave the quotes out: the value is bound.")
     }
 
-    /// Returns an error at a position in the text.
-    ///
-    /// The first character is in column 1.
     func error(at place: String.Index, message: String) -> StoreError {
         StoreError(.invalidRequest, "The \(noun) cannot be read at column \(column(place)): \(message)")
             .with { $0.textColumn = column(place) }
@@ -90,7 +82,6 @@ struct PredicateTokenizer {
             .with { $0.textColumn = column(place) }
     }
 
-    /// Returns the error with the position at the beginning of its message.
     func locate(_ error: StoreError, at place: String.Index) -> StoreError {
         error.located(in: "At column \(column(place)) of the \(noun)").with { $0.textColumn = column(place) }
     }
@@ -128,9 +119,7 @@ struct PredicateTokenizer {
         return word
     }
 
-    /// Reads a `#` or `$` and the name after it.
-    ///
-    /// A name in quotes may contain any characters.
+    /// Reads a `#` or `$` and the name after it, which may be in quotes.
     private mutating func escapedName(_ what: String) throws(StoreError) -> String {
         let start = position
         advance()
@@ -160,7 +149,7 @@ struct PredicateTokenizer {
         advance()
         if take("@") { return "@" }
         if take("%") {
-            throw error(at: start, message: "'%%' means nothing outside of quotes; a remainder is modulus:by:(a, b).")
+            throw error(at: start, message: "'%%' is allowed only in quotes; write a remainder as modulus:by:(a, b).")
         }
         var letters = take { $0 == "l" || $0 == "h" || $0 == "q" || $0 == "z" }
         if let letter = peek, letter.isASCII, letter.properties.isAlphabetic {
@@ -307,9 +296,7 @@ struct PredicateTokenizer {
         return scalar
     }
 
-    /// Reads the four digits of an escape such as `\u1234`.
-    ///
-    /// A character beyond U+FFFF needs two such escapes.
+    /// Reads an escape such as `\u1234`, or two of them for a character beyond U+FFFF.
     private mutating func unicode(_ start: String.Index) throws(StoreError) -> Unicode.Scalar {
         let first = try unit(start, digits: 4, radix: 16)
         if let scalar = Unicode.Scalar(first) { return scalar }
