@@ -114,13 +114,23 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     public static func named(_ id: String) -> ConformanceCheck? { all.first { $0.id == id } }
 
     /// Every check, in the order of reports.
-    public static let all: [ConformanceCheck] = [
+    public static let all: [ConformanceCheck] = ofContents + ofReads + ofOperations
+
+    /// The checks of the content of stores: records, links and single commits.
+    package static let ofContents: [ConformanceCheck] = [
         opening, metadata, values, identity, changes, versions, references, constraints, links, derived, inheritance,
-        snapshots,
-        cursors, reading, fetching, fetchingByType, sorting, queries, queriesThroughRelationships, hostileQueries, rows,
+    ].flatMap { $0 }
+
+    /// The checks of snapshots, cursors and requests.
+    package static let ofReads: [ConformanceCheck] = [
+        snapshots, cursors, reading, fetching, fetchingByType, sorting, queries, queriesThroughRelationships,
+        hostileQueries, rows,
+    ].flatMap { $0 }
+
+    /// The checks of batches, loads, whole stores, history and other processes.
+    package static let ofOperations: [ConformanceCheck] = [
         batchInserts, batchUpdates, batchDeletes, bulkLoading, digests, replacing, closing, secrecy, damage,
-        compaction, history, historyTokens, historyKeeping,
-        processes, noticesOfProcesses, notices,
+        compaction, history, historyTokens, historyKeeping, processes, noticesOfProcesses, notices,
     ].flatMap { $0 }
 }
 

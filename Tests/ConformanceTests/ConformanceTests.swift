@@ -11,35 +11,55 @@ struct ConformanceTests {
         if case .failed(let failure) = Results.shared.result(of: check, on: fixture).outcome { throw failure }
     }
 
-    @Test(
-        "an SQLite store passes every conformance check",
-        .enabled(if: fixture("sqlite") != nil, "this type of store was left out of this build"),
-        arguments: ConformanceCheck.all)
-    func sqlite(check: ConformanceCheck) throws { try run(check, on: "sqlite") }
+    /// A trait that skips a test if the type of store was left out of this build.
+    private static func requires(_ name: String) -> ConditionTrait {
+        .enabled(if: fixture(name) != nil, "this type of store was left out of this build")
+    }
 
-    @Test(
-        "an LMDB store passes every conformance check",
-        .enabled(if: fixture("lmdb") != nil, "this type of store was left out of this build"),
-        arguments: ConformanceCheck.all)
-    func lmdb(check: ConformanceCheck) throws { try run(check, on: "lmdb") }
+    @Test("an SQLite store passes every check of contents", requires("sqlite"), arguments: ConformanceCheck.ofContents)
+    func sqliteContents(check: ConformanceCheck) throws { try run(check, on: "sqlite") }
 
-    @Test(
-        "a JSON store passes every conformance check",
-        .enabled(if: fixture("json") != nil, "this type of store was left out of this build"),
-        arguments: ConformanceCheck.all)
-    func json(check: ConformanceCheck) throws { try run(check, on: "json") }
+    @Test("an SQLite store passes every check of reads", requires("sqlite"), arguments: ConformanceCheck.ofReads)
+    func sqliteReads(check: ConformanceCheck) throws { try run(check, on: "sqlite") }
 
-    @Test(
-        "a store in memory passes every conformance check",
-        .enabled(if: fixture("memory") != nil, "this type of store was left out of this build"),
-        arguments: ConformanceCheck.all)
-    func memory(check: ConformanceCheck) throws { try run(check, on: "memory") }
+    @Test("an SQLite store passes every check of operations", requires("sqlite"), arguments: ConformanceCheck.ofOperations)
+    func sqliteOperations(check: ConformanceCheck) throws { try run(check, on: "sqlite") }
 
-    @Test(
-        "a Core Data store passes every conformance check",
-        .enabled(if: fixture("coredata") != nil, "this type of store was left out of this build"),
-        arguments: ConformanceCheck.all)
-    func coreData(check: ConformanceCheck) throws { try run(check, on: "coredata") }
+    @Test("an LMDB store passes every check of contents", requires("lmdb"), arguments: ConformanceCheck.ofContents)
+    func lmdbContents(check: ConformanceCheck) throws { try run(check, on: "lmdb") }
+
+    @Test("an LMDB store passes every check of reads", requires("lmdb"), arguments: ConformanceCheck.ofReads)
+    func lmdbReads(check: ConformanceCheck) throws { try run(check, on: "lmdb") }
+
+    @Test("an LMDB store passes every check of operations", requires("lmdb"), arguments: ConformanceCheck.ofOperations)
+    func lmdbOperations(check: ConformanceCheck) throws { try run(check, on: "lmdb") }
+
+    @Test("a JSON store passes every check of contents", requires("json"), arguments: ConformanceCheck.ofContents)
+    func jsonContents(check: ConformanceCheck) throws { try run(check, on: "json") }
+
+    @Test("a JSON store passes every check of reads", requires("json"), arguments: ConformanceCheck.ofReads)
+    func jsonReads(check: ConformanceCheck) throws { try run(check, on: "json") }
+
+    @Test("a JSON store passes every check of operations", requires("json"), arguments: ConformanceCheck.ofOperations)
+    func jsonOperations(check: ConformanceCheck) throws { try run(check, on: "json") }
+
+    @Test("a store in memory passes every check of contents", requires("memory"), arguments: ConformanceCheck.ofContents)
+    func memoryContents(check: ConformanceCheck) throws { try run(check, on: "memory") }
+
+    @Test("a store in memory passes every check of reads", requires("memory"), arguments: ConformanceCheck.ofReads)
+    func memoryReads(check: ConformanceCheck) throws { try run(check, on: "memory") }
+
+    @Test("a store in memory passes every check of operations", requires("memory"), arguments: ConformanceCheck.ofOperations)
+    func memoryOperations(check: ConformanceCheck) throws { try run(check, on: "memory") }
+
+    @Test("a Core Data store passes every check of contents", requires("coredata"), arguments: ConformanceCheck.ofContents)
+    func coreDataContents(check: ConformanceCheck) throws { try run(check, on: "coredata") }
+
+    @Test("a Core Data store passes every check of reads", requires("coredata"), arguments: ConformanceCheck.ofReads)
+    func coreDataReads(check: ConformanceCheck) throws { try run(check, on: "coredata") }
+
+    @Test("a Core Data store passes every check of operations", requires("coredata"), arguments: ConformanceCheck.ofOperations)
+    func coreDataOperations(check: ConformanceCheck) throws { try run(check, on: "coredata") }
 
     @Test("each registered type of store without a server has a test of all checks")
     func types() {

@@ -6,12 +6,19 @@
     @Suite(
         "Stores in PostgreSQL", .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
     struct PostgreSQLConformanceTests {
-        @Test("a PostgreSQL store passes every conformance check", arguments: ConformanceCheck.all)
-        func check(_ check: ConformanceCheck) throws { try check.run(on: PostgreSQLServer.fixture) }
+        @Test("a PostgreSQL store passes every check of contents", arguments: ConformanceCheck.ofContents)
+        func contents(_ check: ConformanceCheck) throws { try check.run(on: PostgreSQLServer.fixture) }
 
-        @Test("contexts on a PostgreSQL store pass every graph check", arguments: GraphCheck.all)
-        func graphCheck(_ check: GraphCheck) async throws {
-            if case .failed(let failure) = await check.outcome(on: PostgreSQLServer.fixture) { throw failure }
-        }
+        @Test("a PostgreSQL store passes every check of reads", arguments: ConformanceCheck.ofReads)
+        func reads(_ check: ConformanceCheck) throws { try check.run(on: PostgreSQLServer.fixture) }
+
+        @Test("a PostgreSQL store passes every check of operations", arguments: ConformanceCheck.ofOperations)
+        func operations(_ check: ConformanceCheck) throws { try check.run(on: PostgreSQLServer.fixture) }
+
+        @Test("contexts on a PostgreSQL store pass every check of objects", arguments: GraphCheck.ofObjects)
+        func objects(_ check: GraphCheck) async throws { try await check.run(on: PostgreSQLServer.fixture) }
+
+        @Test("contexts on a PostgreSQL store pass every check of results", arguments: GraphCheck.ofResults)
+        func results(_ check: GraphCheck) async throws { try await check.run(on: PostgreSQLServer.fixture) }
     }
 #endif

@@ -88,9 +88,14 @@ package struct GraphCheck: Sendable, CustomStringConvertible {
     package static func named(_ id: String) -> GraphCheck? { all.first { $0.id == id } }
 
     /// All checks, in the order in which reports list them.
-    package static let all: [GraphCheck] = [
+    package static let all: [GraphCheck] = ofObjects + ofResults
+
+    /// The checks of objects and their changes.
+    package static let ofObjects: [GraphCheck] = [
         identity, faults, insertion, changing, relations, orderedRelations, deletion, validation, saving, conflicts,
-        constraintConflicts, refreshing, merging, fetching, edges, flights,
-        undoing, children, results,
+        constraintConflicts, refreshing, merging, fetching, edges, flights, undoing, children,
     ].flatMap { $0 }
+
+    /// The checks of results that follow changes.
+    package static let ofResults: [GraphCheck] = results
 }
