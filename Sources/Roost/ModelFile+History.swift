@@ -79,8 +79,7 @@ extension ModelFile {
     ) throws(StoreError) -> String? {
         let (names, current) = try CoreDataModelReader.versionNames(at: path)
         guard names.count > 1 else { return nil }
-        var options = store.options
-        options.isReadOnly = true
+        let options = store.options.forReading
         let type: any PersistentStoreType
         let embedded: ManagedObjectModel?
         do throws(StoreError) {

@@ -22,7 +22,9 @@ struct ConformanceTests {
     @Test("an SQLite store passes every check of reads", requires("sqlite"), arguments: ConformanceCheck.ofReads)
     func sqliteReads(check: ConformanceCheck) throws { try run(check, on: "sqlite") }
 
-    @Test("an SQLite store passes every check of operations", requires("sqlite"), arguments: ConformanceCheck.ofOperations)
+    @Test(
+        "an SQLite store passes every check of operations", requires("sqlite"), arguments: ConformanceCheck.ofOperations
+    )
     func sqliteOperations(check: ConformanceCheck) throws { try run(check, on: "sqlite") }
 
     @Test("an LMDB store passes every check of contents", requires("lmdb"), arguments: ConformanceCheck.ofContents)
@@ -43,22 +45,29 @@ struct ConformanceTests {
     @Test("a JSON store passes every check of operations", requires("json"), arguments: ConformanceCheck.ofOperations)
     func jsonOperations(check: ConformanceCheck) throws { try run(check, on: "json") }
 
-    @Test("a store in memory passes every check of contents", requires("memory"), arguments: ConformanceCheck.ofContents)
+    @Test(
+        "a store in memory passes every check of contents", requires("memory"), arguments: ConformanceCheck.ofContents)
     func memoryContents(check: ConformanceCheck) throws { try run(check, on: "memory") }
 
     @Test("a store in memory passes every check of reads", requires("memory"), arguments: ConformanceCheck.ofReads)
     func memoryReads(check: ConformanceCheck) throws { try run(check, on: "memory") }
 
-    @Test("a store in memory passes every check of operations", requires("memory"), arguments: ConformanceCheck.ofOperations)
+    @Test(
+        "a store in memory passes every check of operations", requires("memory"),
+        arguments: ConformanceCheck.ofOperations)
     func memoryOperations(check: ConformanceCheck) throws { try run(check, on: "memory") }
 
-    @Test("a Core Data store passes every check of contents", requires("coredata"), arguments: ConformanceCheck.ofContents)
+    @Test(
+        "a Core Data store passes every check of contents", requires("coredata"), arguments: ConformanceCheck.ofContents
+    )
     func coreDataContents(check: ConformanceCheck) throws { try run(check, on: "coredata") }
 
     @Test("a Core Data store passes every check of reads", requires("coredata"), arguments: ConformanceCheck.ofReads)
     func coreDataReads(check: ConformanceCheck) throws { try run(check, on: "coredata") }
 
-    @Test("a Core Data store passes every check of operations", requires("coredata"), arguments: ConformanceCheck.ofOperations)
+    @Test(
+        "a Core Data store passes every check of operations", requires("coredata"),
+        arguments: ConformanceCheck.ofOperations)
     func coreDataOperations(check: ConformanceCheck) throws { try run(check, on: "coredata") }
 
     @Test("each registered type of store without a server has a test of all checks")

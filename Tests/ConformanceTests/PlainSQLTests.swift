@@ -8,13 +8,17 @@
     struct PlainSQLTests {
         private static let fixture = StoreFixture(PlainSQLStoreType(), peer: .besideTests("PlainSQLPeer"))
 
-        @Test("the SQL engine on a minimal database passes every check of contents", arguments: ConformanceCheck.ofContents)
+        @Test(
+            "the SQL engine on a minimal database passes every check of contents",
+            arguments: ConformanceCheck.ofContents)
         func contents(_ check: ConformanceCheck) throws { try check.run(on: Self.fixture) }
 
         @Test("the SQL engine on a minimal database passes every check of reads", arguments: ConformanceCheck.ofReads)
         func reads(_ check: ConformanceCheck) throws { try check.run(on: Self.fixture) }
 
-        @Test("the SQL engine on a minimal database passes every check of operations", arguments: ConformanceCheck.ofOperations)
+        @Test(
+            "the SQL engine on a minimal database passes every check of operations",
+            arguments: ConformanceCheck.ofOperations)
         func operations(_ check: ConformanceCheck) throws { try check.run(on: Self.fixture) }
 
         /// The checks in which a transaction continues after a failed statement.

@@ -17,7 +17,8 @@ struct ScanningSnapshotTests {
     @Test("a store whose snapshots only scan passes every check of reads", arguments: ConformanceCheck.ofReads)
     func reads(_ check: ConformanceCheck) throws { try check.run(on: Self.fixture) }
 
-    @Test("a store whose snapshots only scan passes every check of operations", arguments: ConformanceCheck.ofOperations)
+    @Test(
+        "a store whose snapshots only scan passes every check of operations", arguments: ConformanceCheck.ofOperations)
     func operations(_ check: ConformanceCheck) throws { try check.run(on: Self.fixture) }
 
     @Test("a store whose snapshots only scan matches a plain model after random operations")

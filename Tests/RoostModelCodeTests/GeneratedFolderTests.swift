@@ -64,6 +64,18 @@ struct GeneratedFolderTests {
             try directory.names(in: "out/Generated") == ["Hand.swift", "Music+Classes.swift", "Notes+Classes.swift"])
     }
 
+    @Test("writing refuses to replace a file that was not generated, and changes nothing")
+    func foreignFile() throws {
+        _ = try folder.write(files)
+        try directory.write("// By hand\n", to: "out/Generated/Track+Generated.swift")
+        try directory.write(files[0].text + " ", to: "out/Generated/Album+Generated.swift")
+        let error = #expect(throws: StoreError.self) { try folder.write(files) }
+        #expect(error?.code == .alreadyExists)
+        #expect(error?.message.contains("Track+Generated.swift': the file is not generated") == true)
+        #expect(try directory.text("out/Generated/Track+Generated.swift") == "// By hand\n")
+        #expect(try directory.text("out/Generated/Album+Generated.swift") == files[0].text + " ")
+    }
+
     @Test("a generated file that is up to date is not written again")
     func unchanged() throws {
         _ = try folder.write(files)

@@ -185,6 +185,21 @@
             }
         }
 
+        @Test("keys of a commit with an unknown outcome are not reserved again")
+        func keysOfUnknownCommit() throws {
+            try withStore(timeoutSeconds: 1) { store, proxy, location in
+                let reserved = try store.reserveKeys(1, for: "Counter").lowerBound
+                try warmUp(store)
+                proxy.set(.swallowingAnswerForGood(to: "_commit\0"))
+                var changes = ChangeSet(model: store.model)
+                try changes.insert(ObjectID("Counter", key: reserved + 1), values: ["value": 0])
+                let error = #expect(throws: StoreError.self) { try store.commit(changes) }
+                #expect(error?.code == .outcomeUnknown)
+                proxy.set(.passing)
+                #expect(try store.reserveKeys(1, for: "Counter").lowerBound > reserved + 1)
+            }
+        }
+
         @Test(
             "a commit fails if the server answers with garbage, and a retry succeeds",
             arguments: [

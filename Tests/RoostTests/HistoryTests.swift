@@ -98,6 +98,15 @@ struct HistoryTests {
         try await again.close()
     }
 
+    @Test("metadata of a store without a history can be read with options that would start one", arguments: types)
+    func metadata(type: String) throws {
+        let store = try Store.open(location(type), model: model)
+        try store.close()
+        let options = recording.with { $0.historyRetention = HistoryRetention(days: 5) }
+        let read = try StoreRegistry.standard.type(named: type).metadata(at: location(type), options: options)
+        #expect(read.model == model)
+    }
+
     @Test("a backup keeps the history and its tokens", arguments: types)
     func backup(type: String) throws {
         let store = try makeStore(type)

@@ -38,9 +38,7 @@ package struct LMDBStoreType: FileStoreType {
     ///
     /// The store is opened read-only unless this process already has it open.
     package func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata {
-        var options = options
-        options.isReadOnly = true
-        let storage = try LMDBStorage.open(path: location.path, options: options)
+        let storage = try LMDBStorage.open(path: location.path, options: options.forReading)
         do throws(StoreError) {
             let metadata = try KeyValueStore.metadata(in: storage, type: self, location: location)
             try storage.close()

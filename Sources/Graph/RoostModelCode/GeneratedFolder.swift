@@ -61,12 +61,22 @@ package struct GeneratedFolder {
     /// so that it is not recompiled.
     ///
     /// - Returns: The differences that were removed.
-    /// - Throws: `ioFailure` or `permissionDenied`. The changes before the failure remain.
+    /// - Throws: `alreadyExists`, before any change, if a file to write exists and was not
+    ///   generated; `ioFailure` or `permissionDenied`, after which earlier changes remain.
     package func write(_ files: [ModelCode.File]) throws(StoreError) -> [Finding] {
         try access("create") {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         }
         let findings = try findings(files)
+        for finding in findings where finding.kind == .stale {
+            let old = try contents(of: finding.name) ?? Data()
+            guard old.isEmpty || old.starts(with: ModelCode.marker.utf8) else {
+                throw StoreError(
+                    .alreadyExists,
+                    "Cannot write '\(path)/\(finding.name)': the file is not generated. Move it away, or generate into another directory."
+                )
+            }
+        }
         for finding in findings {
             let location = url(finding.name)
             if finding.kind == .superfluous {

@@ -87,10 +87,7 @@ public protocol PersistentStoreType: Sendable {
 extension PersistentStoreType {
     /// Opens the store read-only, reads its metadata, and closes it.
     public func metadata(at location: StoreLocation, options: StoreOptions) throws(StoreError) -> StoreMetadata {
-        var options = options
-        options.isReadOnly = true
-        options.isUnpublished = false
-        let store = try open(location, options: options)
+        let store = try open(location, options: options.forReading.with { $0.isUnpublished = false })
         return try store.closing { () throws(StoreError) in try store.metadata() }
     }
 
@@ -195,6 +192,14 @@ extension StoreOptions {
         guard timeoutSeconds >= 0 else {
             throw StoreError(.invalidRequest, "A timeout must be 0 seconds or more; it is \(timeoutSeconds).")
         }
+    }
+
+    /// These options for a read-only store, without the settings of the history.
+    ///
+    /// A store that is opened read-only cannot change its history, so these settings could throw
+    /// `readOnly`.
+    package var forReading: StoreOptions {
+        with { ($0.isReadOnly, $0.tracksHistory, $0.historyRetention) = (true, nil, nil) }
     }
 
     /// Throws `readOnly` if the options request a read-only store; a new one would stay empty.

@@ -25,6 +25,9 @@ extension SQLStore {
         } catch  where [.duplicateObject, .constraintViolation].contains(error.code) && error.underlying != nil {
             // For a duplicate key together with a duplicate unique value, the database may report either error.
             throw namingDuplicate(in: change, original: error)
+        } catch  where error.code == .outcomeUnknown {
+            forgetReservedKeys()
+            throw error
         }
         noteUsedKeys(done.lastKeys)
         state.withLock { $0.knownTallies = done.tallies }

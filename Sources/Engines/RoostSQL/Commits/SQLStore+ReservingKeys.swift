@@ -63,7 +63,13 @@ extension SQLStore {
         }
     }
 
-    /// Locks the key for a writer that may change it.
+    /// Drops the keys that are reserved in memory, because a commit with an unknown outcome may have
+    /// used some of them.
+    func forgetReservedKeys() {
+        state.withLock { state in state.reservedKeys = state.reservedKeys.map { $0.upperBound..<$0.upperBound } }
+    }
+
+    /// Returns the last reserved or used key, and locks it for a writer that may change it.
     static func lastKey(_ root: Int, writer: SQLWriter, store: SQLStore) throws(StoreError) -> Int64 {
         let select = writer.locking(store.schema.lastKeySQL.select, lock: .change)
         return try lastKey(root, connection: writer.connection, store: store, select: select)

@@ -121,8 +121,7 @@ extension MigrationManager {
         _ description: PersistentStoreDescription, onServer type: any ServerStoreType, model: ManagedObjectModel
     ) throws(StoreError) {
         let location = description.location
-        var reading = description.options
-        (reading.model, reading.isReadOnly, reading.tracksHistory, reading.historyRetention) = (nil, true, nil, nil)
+        let reading = description.options.forReading.with { $0.model = nil }
         let generation: Generation?
         do throws(StoreError) {
             let old = try type.open(location, options: reading)

@@ -132,7 +132,9 @@ struct GroupCompiler {
             return .variable(aggregateName(index))
         }
         switch expression {
-        case .constant, .variable: return expression
+        case .constant: return expression
+        // Only a SUBQUERY binds variables, and none can be here.
+        case .variable(let name): throw compiler.unbound(name)
         case .evaluatedObject: throw ungrouped("SELF", place: place)
         case .keyPath(let names):
             if expression.withFunctions != expression {

@@ -218,9 +218,7 @@ enum StoreArguments {
 extension PersistentStoreDescription {
     var readOnly: Self {
         var description = self
-        description.options.isReadOnly = true
-        // These options affect only writers.
-        (description.options.tracksHistory, description.options.historyRetention) = (nil, nil)
+        description.options = options.forReading
         return description
     }
 }

@@ -174,13 +174,17 @@ struct PredicateCompiler {
 
     mutating func variable(_ name: String) throws(StoreError) -> Term {
         guard let variable = variables.last(where: { $0.name == name }) else {
-            let near = nearestName(to: name, among: variables.map(\.name))
-            let hint = near.map { "did you mean '\(PredicatePrinter.variable($0))'? A variable" } ?? "a variable"
-            throw invalid(
-                "the variable '$\(name)' has no value; \(hint) must be bound by an enclosing SUBQUERY, or be substituted before the fetch."
-            )
+            throw unbound(name, near: nearestName(to: name, among: variables.map(\.name)))
         }
         return Term(node: add(.variable(variable.slot)), type: variable.type, isPlain: true)
+    }
+
+    /// The error for a variable without a value; `near` is a variable that could be meant.
+    func unbound(_ name: String, near: String? = nil) -> StoreError {
+        let hint = near.map { "did you mean '\(PredicatePrinter.variable($0))'? A variable" } ?? "a variable"
+        return invalid(
+            "the variable '$\(name)' has no value; \(hint) must be bound by an enclosing SUBQUERY, or be substituted before the fetch."
+        )
     }
 
     // MARK: Constants and fields
