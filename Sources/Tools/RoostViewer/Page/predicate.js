@@ -167,3 +167,9 @@ export function both(condition, other) {
     if (!condition?.trim()) return other;
     return `${/\bOR\b|\|\|/i.test(condition) ? `(${condition})` : condition} AND ${other}`;
 }
+
+/// Whether a condition requires another one, as the result of `both` does.
+export function requires(condition, other) {
+    return condition === other || condition.startsWith(`${other} AND `) || condition.endsWith(` AND ${other}`)
+        || condition.includes(` AND ${other} AND `);
+}
