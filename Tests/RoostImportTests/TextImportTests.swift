@@ -26,6 +26,14 @@ struct TextImportTests {
             ])
     }
 
+    @Test("whole numbers with a fraction of zeros are read in the whole range of the type")
+    func fractionsOfZeros() throws {
+        var bench = ImportBench()
+        bench.model = try model([.integer64("n")])
+        let rows = try bench.rows("n\n-9223372036854775808.0\n9223372036854775807.0\n-0.0\n")
+        #expect(rows == [["n": .int(.min)], ["n": .int(.max)], ["n": 0]])
+    }
+
     @Test("a missing column gets the default value, and an empty cell null")
     func defaults() throws {
         var bench = ImportBench()

@@ -285,6 +285,14 @@
             #expect(headers["Content-Security-Policy"]?.contains("sandbox") == true)
         }
 
+        @Test(
+            "an address that ends in .bin and names no property is not found",
+            arguments: ["/library.bin", "/library/Album.bin", "/library/Album/1.bin", "/library/-/model.bin"])
+        func fileOfNoProperty(address: String) throws {
+            let library = try ViewedLibrary { store in try store.insert("Album", rows: [["title": "x"]]) }
+            #expect(try library.send(address).status == .notFound)
+        }
+
         @Test("numbers that a script would round are sent as text")
         func largeNumbers() throws {
             let library = try ViewedLibrary { store in

@@ -152,6 +152,9 @@
         private func read(
             _ viewed: ViewedStore, segments: [String], request: HTTPRequest, isFile: Bool
         ) throws(ViewerError) -> HTTPResponse {
+            guard !isFile || segments.count == 3 && segments[1] != "-" else {
+                throw ViewerError(.notFound, message: "This page does not exist: only a property has a file.")
+            }
             switch (segments.count, segments.first) {
             case (0, _):
                 return jobs.answer(request, what: "Reading \(viewed.title)") { _ in

@@ -88,16 +88,13 @@ extension CellFormat {
     }
 
     private static func whole(_ number: DecimalNumber) -> Int64? {
-        guard !number.isNaN, (0...18).contains(number.exponent), number.mantissa <= UInt128(Int64.max) else {
+        // The product is below 2^127.
+        guard !number.isNaN, (0...18).contains(number.exponent), number.mantissa <= UInt128(UInt64.max) else {
             return nil
         }
-        var value = Int64(truncatingIfNeeded: number.mantissa)
-        for _ in 0..<number.exponent {
-            let (product, overflow) = value.multipliedReportingOverflow(by: 10)
-            guard !overflow else { return nil }
-            value = product
-        }
-        return number.isNegative ? -value : value
+        var value = Int128(number.mantissa)
+        for _ in 0..<number.exponent { value *= 10 }
+        return Int64(exactly: number.isNegative ? -value : value)
     }
 
     /// Returns the object ID for a key or a text such as `Album/5`.
