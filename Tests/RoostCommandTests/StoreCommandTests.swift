@@ -243,6 +243,15 @@ struct StoreCommandTests {
         #expect(try again.roost("info", "music.sqlite", "--json").json()["digest"] as? String != digest)
     }
 
+    @Test("roost demo refuses a number of objects above its limit", arguments: ["1000000001", "9223372036854775807"])
+    func tooManyObjects(count: String) throws {
+        let place = try Workplace()
+        let result = try place.roost("demo", "--objects=\(count)")
+        #expect(result.code == 2)
+        #expect(result.errors.contains("from 1 to 1000000000, not '\(count)'"), "\(result.errors)")
+        #expect(try place.names() == [])
+    }
+
     @Test("roost demo makes a sound store of any number of objects", arguments: [1, 2, 9, 49, 101])
     func smallLibraries(objects: Int) throws {
         let place = try Workplace()

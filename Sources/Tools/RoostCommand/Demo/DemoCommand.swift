@@ -24,6 +24,9 @@ extension Subcommand {
 
     @Sendable private static func runDemo(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         let objects = try arguments.integer("objects", minimum: 1) ?? 100_000
+        guard objects <= 1_000_000_000 else {
+            throw UsageError("option '--objects' needs a number from 1 to 1000000000, not '\(objects)'")
+        }
         let seed = try arguments.integer("seed", minimum: 0) ?? 1
         let directory = arguments.value("directory") ?? "."
         do {
