@@ -23,8 +23,8 @@ struct LockStepCode {
 
     /// Returns the code, unindented.
     ///
-    /// The code expects the content that the plain model computes, without uniqueness constraints
-    /// if the fixture does not support them.
+    /// The code expects the content of the plain model, which has uniqueness constraints only if the
+    /// fixture supports them.
     static func text(_ operations: [LockStepOperation], on fixture: StoreFixture) -> String {
         guard let model = try? ConformanceModel.standard(for: [fixture]) else { return "" }
         var code = LockStepCode(
@@ -35,7 +35,7 @@ struct LockStepCode {
             "\(reopens ? "var" : "let") store = try bench.create()",
         ]
         for (index, operation) in operations.enumerated() {
-            // An operation that does not fit the model is the failure, so the code ends before it.
+            // If the model rejects an operation, that is the failure, so the code ends before it.
             guard let step = try? code.model.step(operation) else { break }
             code.add(step, isLast: index == operations.count - 1)
         }

@@ -36,8 +36,8 @@ public struct MigrationSnapshot: Sendable {
     package var counts: [String: Int]?
     /// The digest in the text form of ``StoreDigest``.
     ///
-    /// The digest detects any later change of the content. To find the right digest, run the test
-    /// with any text here: the reported difference shows the digest of the store.
+    /// The digest detects a change of any content, listed or not. To find the right digest, run the
+    /// test with any text here: the reported difference shows the digest of the store.
     package var digest: String?
     package var objects: [ExpectedObject]
 

@@ -114,17 +114,21 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     public static func named(_ id: String) -> ConformanceCheck? { all.first { $0.id == id } }
 
     /// Every check, in the order of reports.
-    public static let all: [ConformanceCheck] = ofContents + ofReads + ofOperations
+    public static let all: [ConformanceCheck] = ofContents + ofReads + ofQueries + ofOperations
 
     /// The checks of the content of stores: records, links and single commits.
     package static let ofContents: [ConformanceCheck] = [
         opening, metadata, values, identity, changes, versions, references, constraints, links, derived, inheritance,
     ].flatMap { $0 }
 
-    /// The checks of snapshots, cursors and requests.
+    /// The checks of snapshots, cursors and simple requests.
     package static let ofReads: [ConformanceCheck] = [
-        snapshots, cursors, reading, fetching, fetchingByType, sorting, queries, queriesThroughRelationships,
-        hostileQueries, rows,
+        snapshots, cursors, reading, fetching, fetchingByType, sorting,
+    ].flatMap { $0 }
+
+    /// The checks of predicates and rows.
+    package static let ofQueries: [ConformanceCheck] = [
+        queries, queriesThroughRelationships, hostileQueries, rows,
     ].flatMap { $0 }
 
     /// The checks of batches, loads, whole stores, history and other processes.

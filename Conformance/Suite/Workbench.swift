@@ -57,7 +57,7 @@ package final class Workbench {
         try CrashWorkload.transaction(number, in: model)
     }
 
-    /// Returns a library with a model that the stores support.
+    /// Returns a music library whose model the stores support.
     func sampleGraph(seed: UInt64, objectCount: Int) throws(StoreError) -> SampleGraph {
         try SampleGraph(seed: seed, objectCount: objectCount, hasConstraints: fixture.keepsConstraints)
     }

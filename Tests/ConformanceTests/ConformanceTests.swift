@@ -22,6 +22,9 @@ struct ConformanceTests {
     @Test("an SQLite store passes every check of reads", requires("sqlite"), arguments: ConformanceCheck.ofReads)
     func sqliteReads(check: ConformanceCheck) throws { try run(check, on: "sqlite") }
 
+    @Test("an SQLite store passes every check of queries", requires("sqlite"), arguments: ConformanceCheck.ofQueries)
+    func sqliteQueries(check: ConformanceCheck) throws { try run(check, on: "sqlite") }
+
     @Test(
         "an SQLite store passes every check of operations", requires("sqlite"), arguments: ConformanceCheck.ofOperations
     )
@@ -33,6 +36,9 @@ struct ConformanceTests {
     @Test("an LMDB store passes every check of reads", requires("lmdb"), arguments: ConformanceCheck.ofReads)
     func lmdbReads(check: ConformanceCheck) throws { try run(check, on: "lmdb") }
 
+    @Test("an LMDB store passes every check of queries", requires("lmdb"), arguments: ConformanceCheck.ofQueries)
+    func lmdbQueries(check: ConformanceCheck) throws { try run(check, on: "lmdb") }
+
     @Test("an LMDB store passes every check of operations", requires("lmdb"), arguments: ConformanceCheck.ofOperations)
     func lmdbOperations(check: ConformanceCheck) throws { try run(check, on: "lmdb") }
 
@@ -41,6 +47,9 @@ struct ConformanceTests {
 
     @Test("a JSON store passes every check of reads", requires("json"), arguments: ConformanceCheck.ofReads)
     func jsonReads(check: ConformanceCheck) throws { try run(check, on: "json") }
+
+    @Test("a JSON store passes every check of queries", requires("json"), arguments: ConformanceCheck.ofQueries)
+    func jsonQueries(check: ConformanceCheck) throws { try run(check, on: "json") }
 
     @Test("a JSON store passes every check of operations", requires("json"), arguments: ConformanceCheck.ofOperations)
     func jsonOperations(check: ConformanceCheck) throws { try run(check, on: "json") }
@@ -51,6 +60,9 @@ struct ConformanceTests {
 
     @Test("a store in memory passes every check of reads", requires("memory"), arguments: ConformanceCheck.ofReads)
     func memoryReads(check: ConformanceCheck) throws { try run(check, on: "memory") }
+
+    @Test("a store in memory passes every check of queries", requires("memory"), arguments: ConformanceCheck.ofQueries)
+    func memoryQueries(check: ConformanceCheck) throws { try run(check, on: "memory") }
 
     @Test(
         "a store in memory passes every check of operations", requires("memory"),
@@ -64,6 +76,10 @@ struct ConformanceTests {
 
     @Test("a Core Data store passes every check of reads", requires("coredata"), arguments: ConformanceCheck.ofReads)
     func coreDataReads(check: ConformanceCheck) throws { try run(check, on: "coredata") }
+
+    @Test(
+        "a Core Data store passes every check of queries", requires("coredata"), arguments: ConformanceCheck.ofQueries)
+    func coreDataQueries(check: ConformanceCheck) throws { try run(check, on: "coredata") }
 
     @Test(
         "a Core Data store passes every check of operations", requires("coredata"),

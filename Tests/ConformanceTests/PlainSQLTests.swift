@@ -17,6 +17,10 @@
         func reads(_ check: ConformanceCheck) throws { try check.run(on: Self.fixture) }
 
         @Test(
+            "the SQL engine on a minimal database passes every check of queries", arguments: ConformanceCheck.ofQueries)
+        func queryChecks(_ check: ConformanceCheck) throws { try check.run(on: Self.fixture) }
+
+        @Test(
             "the SQL engine on a minimal database passes every check of operations",
             arguments: ConformanceCheck.ofOperations)
         func operations(_ check: ConformanceCheck) throws { try check.run(on: Self.fixture) }

@@ -17,6 +17,9 @@ struct ScanningSnapshotTests {
     @Test("a store whose snapshots only scan passes every check of reads", arguments: ConformanceCheck.ofReads)
     func reads(_ check: ConformanceCheck) throws { try check.run(on: Self.fixture) }
 
+    @Test("a store whose snapshots only scan passes every check of queries", arguments: ConformanceCheck.ofQueries)
+    func queryChecks(_ check: ConformanceCheck) throws { try check.run(on: Self.fixture) }
+
     @Test(
         "a store whose snapshots only scan passes every check of operations", arguments: ConformanceCheck.ofOperations)
     func operations(_ check: ConformanceCheck) throws { try check.run(on: Self.fixture) }

@@ -32,17 +32,20 @@ struct SuiteTests {
             .deletingLastPathComponent()
             .appendingPathComponent("Conformance")
         let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
-        var (declared, listed) = (Set<String>(), "")
+        var (declared, listed, lists, sum) = (Set<String>(), "", Set<String>(), "")
         for case let file as URL in files where file.pathExtension == "swift" {
             let text = try String(contentsOf: file, encoding: .utf8)
             for match in text.matches(of: /static let (\w+): \[ConformanceCheck\] = \[/) {
                 declared.insert(String(match.1))
             }
-            if let match = text.firstMatch(of: /static let all: \[ConformanceCheck\] = \[([^\]]*)\]/) {
-                listed = String(match.1)
+            for match in text.matches(of: /static let (of[A-Z]\w*): \[ConformanceCheck\] = \[([^\]]*)\]/) {
+                lists.insert(String(match.1))
+                listed += match.2
             }
+            if let match = text.firstMatch(of: /static let all: \[ConformanceCheck\] = (.*)/) { sum = String(match.1) }
         }
-        declared.remove("all")
+        declared.subtract(lists)
+        #expect(Set(sum.split { !$0.isLetter }.map(String.init)) == lists)
         let names = Set(listed.split { !$0.isLetter }.map(String.init))
         #expect(!names.isEmpty)
         #expect(names == declared)

@@ -173,7 +173,7 @@ struct MappingImportTests {
     @Test("an archived fetch of another entity is refused")
     func foreignFetch() throws {
         let error = try failure { try Sample.read(fileWithFetch(of: "Attachment")) }
-        #expect(error.message.contains("not a fetch of its own entity"))
+        #expect(error.message.contains("does not fetch the source entity"))
     }
 
     @Test("user info of entity and property mappings is imported, and lists give a warning")

@@ -245,6 +245,32 @@ struct BehaviorTests {
         }
     }
 
+    @Test("a merge of commits whose changed objects are unknown ends the pin of a context")
+    func incompleteNoticesEndPin() throws {
+        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let first = container.makeContext()
+        let artist: Artist = try first.insert()
+        artist.name = "old"
+        try first.save()
+        let second = container.makeContext()
+        second.mergesChangesAutomatically = true
+        let copy = try second.existingObject(artist.id)
+        #expect(copy.name == "old")
+        try second.pin()
+        artist.name = "new"
+        // Two commits with too many objects for one notice.
+        for _ in 0..<2 {
+            for _ in 0..<SaveNotice.mostIDs {
+                let other: Artist = try first.insert()
+                other.name = "other"
+            }
+            try first.save()
+        }
+        second.processPendingChanges()
+        #expect(copy.name == "new")
+        #expect(try second.count(FetchRequest("Artist")) == 2 * SaveNotice.mostIDs + 1)
+    }
+
     @Test("an object that an earlier read missed gets its values when a fetch finds it")
     func foundLater() throws {
         try Music.onEachBackend { container in

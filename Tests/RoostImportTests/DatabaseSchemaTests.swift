@@ -148,7 +148,8 @@ import Testing
             #expect(try imported.values("c", of: "p_a") == [.string("a")])
             let warnings = imported.report.warnings
             #expect(warnings.contains { $0.hasPrefix("Table 'w' is left out, because SQLite cannot read it") })
-            #expect(warnings.contains { $0.hasSuffix("because SQLite has no collation for that table's key.") })
+            #expect(
+                warnings.contains { $0.hasSuffix("because SQLite does not know the collation of that table's key.") })
             #expect(warnings.contains("Column 'a' of table 'p': collation OWN is left out."))
         }
 

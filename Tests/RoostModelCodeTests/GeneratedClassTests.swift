@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Generated classes")
 struct GeneratedClassTests {
-    @Test("the committed classes of the cost tests match the generator's output")
+    @Test("the generated classes in Tests/CostChild match the generator's output")
     func committedClasses() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()

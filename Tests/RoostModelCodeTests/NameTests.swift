@@ -88,7 +88,7 @@ struct NameTests {
         ])
     func notIdentifier(name: String) throws {
         let message = try Samples.message(Samples.attribute(name))
-        #expect(message.contains("is not a Swift identifier. Rename it"))
+        #expect(message.contains("is not a Swift identifier. Rename the property"))
     }
 
     @Test("an entity name that is not a Swift identifier needs a class name")

@@ -12,6 +12,9 @@
         @Test("a PostgreSQL store passes every check of reads", arguments: ConformanceCheck.ofReads)
         func reads(_ check: ConformanceCheck) throws { try check.run(on: PostgreSQLServer.fixture) }
 
+        @Test("a PostgreSQL store passes every check of queries", arguments: ConformanceCheck.ofQueries)
+        func queryChecks(_ check: ConformanceCheck) throws { try check.run(on: PostgreSQLServer.fixture) }
+
         @Test("a PostgreSQL store passes every check of operations", arguments: ConformanceCheck.ofOperations)
         func operations(_ check: ConformanceCheck) throws { try check.run(on: PostgreSQLServer.fixture) }
 

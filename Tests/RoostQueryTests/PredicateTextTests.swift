@@ -169,7 +169,8 @@ struct PredicateTextTests {
             ("binaryData = 'secret!'", .invalidValue, "base64"), ("boolean = 'secret'", .invalidValue, "TRUE or FALSE"),
             ("decimal = 1e200", .invalidValue, "38 digits"), ("double = 1e400", .invalidValue, "a number in range"),
             ("double = 1e-400", .invalidValue, "a number in range"), ("0 = 1e-400", .invalidValue, "outside the range"),
-            ("owner = 'Persn/1'", .invalidValue, "its key, or \"Party/5\""), ("next = 0", .invalidValue, "Thing/5"),
+            ("owner = 'Persn/1'", .invalidValue, "its key, or an ID such as \"Party/5\""),
+            ("next = 0", .invalidValue, "Thing/5"),
             ("anyObjectID = 5", .invalidValue, "an object or an ID such as \"Thing/5\" is needed"),
             ("composite = 1", .invalidRequest, "composite"),
         ] as [(String, StoreError.Code, String)])

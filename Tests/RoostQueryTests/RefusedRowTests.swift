@@ -65,7 +65,8 @@ struct RefusedRowTests {
     static let groups: [RefusedRows] = [
         RefusedRows("an order by what is not grouped", naming: "'title'") { $0.sortDescriptors = [.init("title")] },
         RefusedRows("an order by a reference", naming: "'album'") { $0.sortDescriptors = [.init("album")] },
-        RefusedRows("a variable with the name of a key", naming: "the variable '$album' has no value; a variable must") {
+        RefusedRows("a variable with the name of a key", naming: "the variable '$album' has no value; a variable must")
+        {
             $0.propertiesToFetch = [Property("n", expression: .variable("album"))]
         },
         RefusedRows("a condition on what is not grouped", naming: "'title'") {

@@ -266,7 +266,7 @@ struct DamagedLogTests {
         try put(damaged)
         let reader = try type.open(directory.location("w"), options: StoreOptions(isReadOnly: true))
         #expect(try reader.records("Note").count == 6)
-        #expect(try reader.notices().contains { $0.contains("'synchronous' is 'normal'") })
+        #expect(try reader.notices().contains { $0.contains("'synchronous' was 'normal'") })
         #expect(try reader.integrityFindings().allSatisfy { $0.severity == .warning })
         try reader.close()
         // With either value of `synchronous`, a log's header is flushed before its frames.

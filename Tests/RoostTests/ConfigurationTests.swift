@@ -175,7 +175,7 @@ struct ConfigurationTests {
             ("{stores: {'-a': {type: 'memory'}}}", "a store's name"),
             ("{stores: {'': {type: 'memory'}}}", "a store's name"),
             ("{stores: {'a/b': {type: 'memory'}}}", "a store's name"),
-            ("{stores: {a: {}}}", "are missing"), ("{stores: {a: {path: 'x'}}}", "are missing"),
+            ("{stores: {a: {}}}", "is missing"), ("{stores: {a: {path: 'x'}}}", "is missing"),
             ("{stores: {a: {type: 7}}}", "a string is expected"),
             ("{stores: {a: {type: 'memroy'}}}", "did you mean 'memory'?"),
             ("{stores: {a: {typ: 'memory'}}}", "did you mean 'type'?"),

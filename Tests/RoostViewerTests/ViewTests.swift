@@ -287,7 +287,10 @@
 
         @Test(
             "an address that ends in .bin and names no property is not found",
-            arguments: ["/library.bin", "/library/Album.bin", "/library/Album/1.bin", "/library/-/model.bin"])
+            arguments: [
+                "/library.bin", "/library/Album.bin", "/library/Album/1.bin", "/library/-/model.bin", "/-/session.bin",
+                "/library/Album/-/predicate.bin",
+            ])
         func fileOfNoProperty(address: String) throws {
             let library = try ViewedLibrary { store in try store.insert("Album", rows: [["title": "x"]]) }
             #expect(try library.send(address).status == .notFound)

@@ -67,9 +67,10 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
     ///
     /// Never waits for a writer.
     public func snapshot() throws(StoreError) -> any StoreSnapshot {
-        // The blocks are read first, so that keys given to callers before the second read do not count as used.
-        let (blocks, hidesContents) = state.withLock { ($0.blocks, $0.load?.isInParts ?? false) }
+        let hidesContents = state.withLock { $0.load?.isInParts ?? false }
         let reader = try read()
+        // The blocks are copied after the view begins, so that no key of an object in the view counts as unused.
+        let blocks = state.withLock { $0.blocks }
         return KeyValueSnapshot(
             store: self, reader: hidesContents ? HiddenContentsReader(reader) : reader, blocks: blocks)
     }
@@ -99,7 +100,7 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     func requireOpen() throws(StoreError) {
-        // Each read calls this function, so nothing is copied out of the lock without an error.
+        // Each read calls this function, so values are copied out of the lock only for an error.
         guard state.withLock({ $0.isClosed || $0.failure != nil }) else { return }
         let (isClosed, failure) = state.withLock { ($0.isClosed, $0.failure) }
         if isClosed { throw StoreError(.closed, "The store '\(location)' was closed.") }

@@ -78,6 +78,9 @@
                 return page
             }
             var segments = request.segments
+            guard request.method != "GET" || isData || segments.count == 4 && !segments.prefix(3).contains("-") else {
+                throw ViewerError(.notFound, message: "This page does not exist: only a property has a file.")
+            }
             if let last = segments.popLast() {
                 segments.append(
                     String(last.dropLast(isData ? ".json".count : last.hasSuffix(".bin") ? ".bin".count : 0)))
@@ -152,9 +155,6 @@
         private func read(
             _ viewed: ViewedStore, segments: [String], request: HTTPRequest, isFile: Bool
         ) throws(ViewerError) -> HTTPResponse {
-            guard !isFile || segments.count == 3 && segments[1] != "-" else {
-                throw ViewerError(.notFound, message: "This page does not exist: only a property has a file.")
-            }
             switch (segments.count, segments.first) {
             case (0, _):
                 return jobs.answer(request, what: "Reading \(viewed.title)") { _ in

@@ -422,7 +422,7 @@ struct InPlaceMigrationTests {
             })
         ).with { $0.keepsBackup = true }
         let error = error { _ = try manager.migrateInPlace(location, model: try Notes.v2(), options: options) }
-        #expect(error?.code == .busy && error?.message.contains("'\(location.path)\(suffix)' is there") == true)
+        #expect(error?.code == .busy && error?.message.contains("'\(location.path)\(suffix)' exists") == true)
         #expect(try bytes(location) == before)
         #expect(try directory.names() == ["notes", "notes\(suffix)"])
     }

@@ -118,7 +118,9 @@ struct MappingInferenceTests {
         let remarks = mapping.remarks(from: old, to: new)
         // The new identifier is a previous name, so the remark names the previous identifier.
         #expect(
-            remarks.contains { $0.kind == .note && $0.property == "label" && $0.message.contains("known as 'title'") })
+            remarks.contains {
+                $0.kind == .note && $0.property == "label" && $0.message.contains("has the renaming identifier 'title'")
+            })
         #expect(remarks.contains { $0.kind == .note && $0.entity == "Tag" })
     }
 
@@ -244,7 +246,7 @@ struct MappingInferenceTests {
         )
         let problems = MappingModel.inferenceProblems(from: a, to: b)
         #expect(problems.map(\.property) == ["y"])
-        #expect(problems.first?.message.contains("from \(old.name) to \(new.name)") == true)
+        #expect(problems.first?.message.contains("from \(old.name) (of 'x') to \(new.name)") == true)
     }
 
     @Test("integer64 does not widen to double, nor integer32 to float")

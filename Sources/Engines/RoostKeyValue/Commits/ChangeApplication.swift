@@ -15,7 +15,7 @@ struct ChangeApplication {
     private var tally: StoreTally
     private var hasChanged = false
     private var conflicts = ChangeConflicts()
-    /// Remaining objects that refer to deleted objects, if the change set denies such deletes.
+    /// The remaining objects whose references deny a delete.
     private var denials = DeleteDenials()
     /// The entries to remove for the current object.
     private var gone = EntryArena()
@@ -23,7 +23,7 @@ struct ChangeApplication {
     private var pending = EntryArena()
     /// The unique values to write after all removals.
     ///
-    /// An object may take a value that another object of the change loses.
+    /// An object can take a value that another object of the change loses.
     private var claims = UniquenessClaims()
     private var scratch: [UInt8] = []
     /// The history's settings and the recorder of the changes; nil if the store records no history.
@@ -228,7 +228,7 @@ struct ChangeApplication {
         }
     }
 
-    /// Records that the object at the other end of a link denies a delete, if that object remains.
+    /// Adds a denial if the object that is linked to a deleted object remains.
     ///
     /// A deleted object has at most one denial for each relationship.
     private mutating func deny(

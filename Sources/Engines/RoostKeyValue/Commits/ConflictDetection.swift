@@ -106,7 +106,7 @@ struct ConflictDetection {
                     prefix: StorageKey(record: item.place.key, root: relationship.number), in: .references
                 ) { (key, _) throws(StoreError) in
                     guard let entry = LinkKey(key) else {
-                        throw StoreError(.corrupted, "A key in space '\(KeySpace.references)' names no relationship.")
+                        throw StoreError(.corrupted, "An entry of space '\(KeySpace.references)' has the wrong form.")
                     }
                     guard let remaining = try id(entry.to, in: relationship.source) else { return true }
                     denials.append(item, relationship: relationship, remaining: remaining, in: change)

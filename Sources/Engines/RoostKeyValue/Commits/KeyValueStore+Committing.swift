@@ -25,9 +25,15 @@ extension KeyValueStore {
     }
 
     private func write(_ change: PreparedChange) throws(StoreError) -> CommitReceipt {
-        let generations = try write { [plan, clock = options.historyClock] (writer) throws(StoreError) in
-            var application = try ChangeApplication(change, plan: plan, writer: writer, clock: clock)
-            return try application.run()
+        let generations: (previous: Generation, now: Generation)
+        do throws(StoreError) {
+            generations = try write { [plan, clock = options.historyClock] (writer) throws(StoreError) in
+                var application = try ChangeApplication(change, plan: plan, writer: writer, clock: clock)
+                return try application.run()
+            }
+        } catch {
+            forgetReservedKeys(after: error)
+            throw error
         }
         noteUsedKeys(change.highestInsertedKeys)
         return CommitReceipt(change.changes, generation: generations.now, previousGeneration: generations.previous)

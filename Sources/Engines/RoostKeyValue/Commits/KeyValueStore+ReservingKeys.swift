@@ -90,7 +90,14 @@ extension KeyValueStore {
         }
     }
 
-    /// Returns unused keys to the store, unless one of them or a later key was used or reserved in
+    /// Drops the keys that are reserved in memory if the outcome of a commit is unknown, because the
+    /// commit may have used some of them.
+    func forgetReservedKeys(after error: StoreError) {
+        guard error.code == .outcomeUnknown else { return }
+        state.withLock { $0.blocks.removeAll() }
+    }
+
+    /// Returns unused keys to the store, unless one of them or a higher key was used or reserved in
     /// the meantime.
     ///
     /// Keys that are not returned are only gaps, so errors are ignored.

@@ -20,9 +20,10 @@ struct UniquenessClaims {
 
     /// Writes all claims.
     ///
-    /// Call this after the records are written and the values of other objects are removed.
+    /// Call this after all records are written and all old values are removed.
     ///
-    /// - Throws: `constraintViolation` with all claims to values of another object; `corrupted`.
+    /// - Throws: `constraintViolation` with all claims of values that another object has;
+    ///   `corrupted`.
     func put(_ writer: any KeyValueWriter, plan: StorePlan) throws(StoreError) {
         var violations: [ConstraintViolation] = []
         var index = 0

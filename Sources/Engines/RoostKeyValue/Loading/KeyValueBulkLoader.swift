@@ -115,7 +115,8 @@ final class KeyValueBulkLoader: BulkLoader {
         }
     }
 
-    /// Appends each record after `last`, and inserts all others; inserts all if `last` is nil.
+    /// Appends records whose places are after `last`, and inserts all others; if `last` is nil,
+    /// inserts all.
     private static func write(
         _ records: RecordBatch, plan: StorePlan, after last: ObjectPlace?, writer: any KeyValueWriter
     ) throws(StoreError) {
@@ -280,6 +281,7 @@ final class KeyValueBulkLoader: BulkLoader {
             store.leavePartsPlace()
             return tally
         } catch {
+            store.forgetReservedKeys(after: error)
             abandon()
             throw error
         }
@@ -331,7 +333,7 @@ final class KeyValueBulkLoader: BulkLoader {
         return write
     }
 
-    /// Counts written bytes, and commits a part if its bytes are enough.
+    /// Counts written bytes, and commits the current part once it is large enough.
     private func written(_ byteCount: Int) throws(StoreError) {
         writtenByteCount += byteCount
         guard commitsInParts, writtenByteCount >= Self.partByteCount, let write else { return }

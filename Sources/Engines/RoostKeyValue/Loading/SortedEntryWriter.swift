@@ -13,7 +13,7 @@ struct SortedEntryWriter: Sendable {
     /// The previous link or unique value: its space, key and value.
     private var previous: (space: KeySpace, key: StorageKey, value: [UInt8])?
 
-    /// The previous pair of a relationship that is ordered at both ends.
+    /// The key of the previous pair of objects; see ``SortedPairs``.
     private var previousPair = StorageKey()
 
     init(plan: StorePlan, startedEmpty: Bool, tally: StoreTally) {

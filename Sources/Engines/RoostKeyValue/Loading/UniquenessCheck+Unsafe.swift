@@ -2,8 +2,8 @@ package import RoostCore
 
 /// A check for unique values that two objects of a load may share.
 ///
-/// The check needs bounded memory and reads no store. It compares 128-bit hashes, so the store must
-/// then compare the values themselves.
+/// The check needs bounded memory and reads no store. It compares 128-bit hashes; if two are equal,
+/// the store must compare the values themselves.
 package final class UniqueValueCheck {
     private let plan: StorePlan
     private let sorter: ExternalSorter

@@ -25,8 +25,8 @@ extension SQLStore {
         } catch  where [.duplicateObject, .constraintViolation].contains(error.code) && error.underlying != nil {
             // For a duplicate key together with a duplicate unique value, the database may report either error.
             throw namingDuplicate(in: change, original: error)
-        } catch  where error.code == .outcomeUnknown {
-            forgetReservedKeys()
+        } catch {
+            forgetReservedKeys(after: error)
             throw error
         }
         noteUsedKeys(done.lastKeys)
@@ -35,8 +35,8 @@ extension SQLStore {
             change.changes, generation: done.generations.now, previousGeneration: done.generations.previous)
     }
 
-    /// Returns an error with the ID of an object whose insert the database refused; `original` if
-    /// the search fails.
+    /// Returns an error with the ID of an inserted object whose key the store contains; `original`
+    /// if the search fails or finds nothing.
     private func namingDuplicate(in change: PreparedChange, original: StoreError) -> StoreError {
         do throws(StoreError) {
             try reading { (connection) throws(StoreError) in

@@ -46,7 +46,7 @@ extension SQLStore {
         }
     }
 
-    /// Ensures that later keys are above the highest keys that a commit wrote.
+    /// Records the highest keys of a commit, and drops reserved keys that are not above them.
     ///
     /// Call this method when the commit is durable.
     func noteUsedKeys(_ lastKeys: [Int64?]) {
@@ -63,9 +63,10 @@ extension SQLStore {
         }
     }
 
-    /// Drops the keys that are reserved in memory, because a commit with an unknown outcome may have
-    /// used some of them.
-    func forgetReservedKeys() {
+    /// Drops the keys that are reserved in memory if the outcome of a commit is unknown, because the
+    /// commit may have used some of them.
+    func forgetReservedKeys(after error: StoreError) {
+        guard error.code == .outcomeUnknown else { return }
         state.withLock { state in state.reservedKeys = state.reservedKeys.map { $0.upperBound..<$0.upperBound } }
     }
 

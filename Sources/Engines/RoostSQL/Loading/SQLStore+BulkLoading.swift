@@ -3,8 +3,8 @@ public import RoostCore
 extension SQLStore {
     /// Starts a bulk load; see ``PersistentStore/bulkLoader(_:)``.
     ///
-    /// If the database can, an empty, unpublished store is written without a journal. Any other
-    /// load is one transaction.
+    /// A load into an empty, unpublished store writes no journal if the database supports this. Any
+    /// other load is one transaction.
     public func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
         try requireWritable()
         return try SQLBulkLoader(self, options: options)
@@ -161,7 +161,7 @@ final class SQLBulkLoader: BulkLoader {
         try recorder?.writeFullParts(after: previous, in: store.history(connection))
     }
 
-    /// Inserts links that are in the order of their table.
+    /// Inserts sorted links into their table.
     private func insert(_ batch: LinkBatch) throws(StoreError) {
         guard let table = schema.linkTables[batch.relationship] else { return }
         do throws(StoreError) {
@@ -206,9 +206,14 @@ final class SQLBulkLoader: BulkLoader {
     }
 
     func finish() throws(StoreError) -> StoreTally {
-        try store.reportingAll { () throws(StoreError) in
-            let (previous, tally) = try commit()
-            return (previous, tally.generation, tally)
+        do throws(StoreError) {
+            return try store.reportingAll { () throws(StoreError) in
+                let (previous, tally) = try commit()
+                return (previous, tally.generation, tally)
+            }
+        } catch {
+            store.forgetReservedKeys(after: error)
+            throw error
         }
     }
 

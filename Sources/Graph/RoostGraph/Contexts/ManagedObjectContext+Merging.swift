@@ -33,7 +33,7 @@ extension ManagedObjectContext {
         core.updateResults()
     }
 
-    /// Merges changes, after which the caller must call `reportChanges()` and `updateResults()`.
+    /// Merges changes; then the caller must call `reportChanges()` and `updateResults()`.
     func takeOverChanges(
         inserted: [ObjectID], updated: [ObjectID], deleted: [ObjectID]
     ) throws(StoreError) {
@@ -116,6 +116,7 @@ extension ManagedObjectContext {
         guard generations != seenGenerations, !isPlanted(.ignoresForeignCommits) else { return }
         let former = seenGenerations
         seenGenerations = generations
+        core.pinned = nil
         core.beginRefresh()
         core.results?.noteAll()
         core.forgetBases()
@@ -220,8 +221,8 @@ extension GraphCore {
     ///
     /// Skips faults and objects that are being saved.
     ///
-    /// - Returns: The objects whose stored rows have changed, and unchanged objects whose stored
-    ///   rows are missing.
+    /// - Returns: The objects whose stored rows have changed. Also objects without unsaved changes,
+    ///   if their stored rows are missing.
     @discardableResult
     func reread(_ objects: [ManagedObject]) throws(StoreError) -> [ManagedObject] {
         try perform([.read(objects, isReported: true)])

@@ -30,7 +30,7 @@ extension RoostConfiguration {
     /// - Parameters:
     ///   - name: The store's name, or nil for the default store.
     ///   - model: The model that the program expects, or nil for the configuration's model, if any.
-    ///   - isReadOnly: Whether to open the store read-only.
+    ///   - isReadOnly: Whether to open the store read-only, without the configured history options.
     /// - Returns: The open store.
     /// - Throws: `notFound` if the name is not in the configuration or the store does not exist;
     ///   errors of reading the model and of opening, such as `modelMismatch` if the store has
@@ -39,7 +39,8 @@ extension RoostConfiguration {
         _ name: String? = nil, model: ManagedObjectModel? = nil, isReadOnly: Bool = false
     ) throws(StoreError) -> any PersistentStore {
         var description = try storeDescription(name)
-        description.options.isReadOnly = isReadOnly
+        description.options.isReadOnly = false
+        if isReadOnly { description.options = description.options.forReading }
         description.options.model = if let model { model } else { try self.model() }
         return try registry.open(description)
     }

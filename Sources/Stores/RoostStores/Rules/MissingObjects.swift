@@ -31,7 +31,12 @@ struct MissingObjects {
             throw ValidationFailure.error(failures.failures).with { $0.missingObjects = ids }
         }
         guard let first else { return }
-        let others = ids.count == 1 ? "" : " \(ids.count - 1) more objects do not exist."
+        let others =
+            switch ids.count {
+            case 1: ""
+            case 2: " Another object does not exist either."
+            default: " \(ids.count - 1) more objects do not exist."
+            }
         throw first.withMessage(first.message + others).with { $0.missingObjects = ids }
     }
 }

@@ -14,7 +14,7 @@ extension Subcommand {
             files of an earlier demonstration in the same directory are replaced.
             """,
         options: [
-            CommandOption("objects", value: "N", help: "The number of objects (default: 100000)."),
+            CommandOption("objects", value: "N", help: "The number of objects, at most 1000000000 (default: 100000)."),
             CommandOption("seed", value: "S", help: "The seed of the content (default: 1)."),
             CommandOption(
                 "directory", value: "D", help: "The directory of the files (default: the working directory)."),

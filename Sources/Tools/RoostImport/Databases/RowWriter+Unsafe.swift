@@ -189,7 +189,8 @@ struct RowWriter<Source: ForeignSource> {
 
     // MARK: Errors
 
-    /// The row number for messages, which is the rowid if statements can name it.
+    /// The row's rowid for messages, or its position in the table if statements cannot name the
+    /// rowid.
     private var row: Int64 {
         guard table.rowIDName != nil else { return rows }
         // Reading the rowid again cannot fail.
@@ -208,20 +209,5 @@ struct RowWriter<Source: ForeignSource> {
         return StoreError(
             .invalidValue,
             "Table '\(table.name)', column '\(column)', row \(row): \(reason). Change the model or the database.")
-    }
-}
-
-extension DecimalNumber {
-    /// The whole number, or nil for a fraction, NaN or a number out of range.
-    fileprivate var wholeNumber: Int64? {
-        guard !isNaN, (0...19).contains(exponent) else { return nil }
-        var magnitude = mantissa
-        for _ in 0..<exponent {
-            let (product, isOverflow) = magnitude.multipliedReportingOverflow(by: 10)
-            guard !isOverflow else { return nil }
-            magnitude = product
-        }
-        guard let whole = Int128(exactly: magnitude) else { return nil }
-        return Int64(exactly: isNegative ? -whole : whole)
     }
 }

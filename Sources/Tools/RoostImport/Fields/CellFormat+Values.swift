@@ -60,10 +60,10 @@ extension CellFormat {
         return true
     }
 
-    /// Returns a floating-point number, an infinity or NaN, as `roost export` writes them.
+    /// Reads a floating-point number, or a word of `roost export` for infinity or NaN.
     ///
-    /// Column types are inferred without the words for infinity and NaN, because other programs use
-    /// such words for missing values.
+    /// Type inference does not accept these words, because other programs use such words for
+    /// missing values.
     private func number(_ text: UnsafeRawBufferPointer, for field: RecordLayout.Field) -> Double? {
         if let number = double(text) { return number }
         let word = Self.trimmed(text)
@@ -77,24 +77,14 @@ extension CellFormat {
 
     /// Returns a whole number in the range of the field.
     ///
-    /// A fraction of zeros is allowed.
+    /// The text may have a fraction of zeros, as in `5.0`.
     private func wholeNumber(_ text: UnsafeRawBufferPointer, for field: RecordLayout.Field) -> Int64? {
-        guard let number = integer(text) ?? decimal(text).flatMap({ Self.whole($0) }) else { return nil }
+        guard let number = integer(text) ?? decimal(text)?.wholeNumber else { return nil }
         switch field.kind {
         case .integer16: return Int16(exactly: number) == nil ? nil : number
         case .integer32: return Int32(exactly: number) == nil ? nil : number
         default: return number
         }
-    }
-
-    private static func whole(_ number: DecimalNumber) -> Int64? {
-        // The product is below 2^127.
-        guard !number.isNaN, (0...18).contains(number.exponent), number.mantissa <= UInt128(UInt64.max) else {
-            return nil
-        }
-        var value = Int128(number.mantissa)
-        for _ in 0..<number.exponent { value *= 10 }
-        return Int64(exactly: number.isNegative ? -value : value)
     }
 
     /// Returns the object ID for a key or a text such as `Album/5`.
@@ -109,7 +99,7 @@ extension CellFormat {
         return .objectID(ObjectID(model.entities[number].name, key: key))
     }
 
-    /// Returns the valid texts for fields of a kind, in words.
+    /// Returns a phrase that describes the valid texts for fields of a kind.
     package static func expectation(of kind: RecordLayout.Field.Kind) -> String {
         switch kind {
         case .integer16: "a whole number from -32768 to 32767"

@@ -13,9 +13,10 @@ package struct CellFormat: Sendable {
 
     package init() {}
 
-    /// Calls `body` with the bytes of a cell, without blanks around them and with a decimal point.
+    /// Calls `body` with the bytes of a cell, without blanks around them.
     ///
-    /// `body` receives no bytes for a cell that cannot be a number.
+    /// A decimal comma is replaced by a point. If the separator is a comma, `body` receives no
+    /// bytes for a cell that contains a point.
     func withNumber<Result>(
         _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {
@@ -107,7 +108,7 @@ package struct CellFormat: Sendable {
         }
     }
 
-    /// Returns the seconds since 2001-01-01 00:00:00 UTC, or nil for any other text.
+    /// Returns a date as seconds since 2001-01-01 00:00:00 UTC, or nil for any other text.
     func seconds(_ bytes: UnsafeRawBufferPointer) -> Double? {
         let text = Self.trimmed(bytes)
         if let datePattern {

@@ -57,8 +57,8 @@ struct DatePattern: Sendable {
         self.parts = parts.map { (part: $0.0, digits: $0.1) }
     }
 
-    /// Returns the seconds since 2001-01-01 00:00:00 in the text's time zone, or nil for other
-    /// text.
+    /// Returns the seconds since 2001-01-01 00:00:00 in the text's time zone, or nil if the text
+    /// does not match the pattern or is not a valid date.
     func seconds(_ text: UnsafeRawBufferPointer) -> Double? {
         var (year, month, day, time, fraction) = (0, 0, 0, 0, 0.0)
         var index = 0
