@@ -17,8 +17,8 @@ public import RoostStores
 
 /// Limits the memory of the built-in store types' C libraries, for the whole process.
 ///
-/// Only SQLite supports a limit; see `SQLiteStoreType.limitMemory`. A library should not call this
-/// function. A byte count of 0 means no limit, which is SQLite's default.
+/// Only SQLite supports a limit; see `SQLiteStoreType.limitMemory`. A reusable package should not
+/// call this function. A byte count of 0 means no limit, which is SQLite's default.
 package func limitLibraryMemory(toByteCount byteCount: Int64) {
     #if SQLite
         SQLiteStoreType.limitMemory(toByteCount: byteCount)
@@ -30,8 +30,8 @@ package func limitLibraryMemory(toByteCount byteCount: Int64) {
 ///
 /// Only SQLite counts memory; see `SQLiteStoreType.stopCountingMemory`. Without counting, looking
 /// up single objects is about 7 % faster, and `limitLibraryMemory(toByteCount:)` has no effect.
-/// Call this function once, at the start of a program, before SQLite is used. A library should not
-/// call it.
+/// Call this function once, at the start of a program, before SQLite is used. A reusable package
+/// should not call it.
 ///
 /// - Returns: Whether counting is off; false if SQLite was already in use.
 @discardableResult

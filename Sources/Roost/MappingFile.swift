@@ -13,8 +13,9 @@ public enum MappingFile {
     /// - Parameters:
     ///   - path: A mapping document (`*.json`), or Apple's `.xcmappingmodel`
     ///     (`CoreDataMappingReader`).
-    ///   - source: The source model of the mappings; used only to complete Apple's files.
-    ///   - destination: The destination model of the mappings; used only to complete Apple's files.
+    ///   - source: The source model; used only to complete a mapping model from Apple's file.
+    ///   - destination: The destination model; used only to complete a mapping model from Apple's
+    ///     file.
     /// - Returns: The mapping model, and warnings about content that was changed or left out.
     /// - Throws: `notFound`; `permissionDenied`; `limitExceeded`; `notAStore` if `path` is not a
     ///   file; `invalidMappingModel` with the location of the problem.

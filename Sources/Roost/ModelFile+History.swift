@@ -10,9 +10,10 @@ extension ModelFile {
     ///
     /// A bundle records its current version, but not the order of its versions. The order is the
     /// natural order of the names, in which `Notes 10` follows `Notes 9`, with two exceptions.
-    /// Versions with the current version's first word come last. If the current version has no
-    /// number, it follows other versions with this word and no number. So the current version need
-    /// not be the last.
+    /// Names with the same first word as the current version's name come last. If the current
+    /// version's name has no number, it follows the other names with this word and no number. So
+    /// the current version need not be the last.
+    ///
     /// - Parameter path: The bundle.
     /// - Returns: A history without mapping models.
     /// - Throws: The errors of ``read(_:version:registry:)``, with the name of the unreadable
@@ -55,7 +56,7 @@ extension ModelFile {
         return version.isEmpty || !StoreFile.hasEntry(at: path) ? (text, nil) : (path, version)
     }
 
-    /// Reads the model at `path`, and from a bundle the version that matches the given store.
+    /// Reads the model at `path`; in a bundle, reads the version that matches the given store.
     ///
     /// - Parameters:
     ///   - path: The same paths as in ``read(_:version:registry:)``.

@@ -76,7 +76,7 @@ package struct VersionBundle {
         throw StoreError(.invalidRequest, "The bundle has no version '\(name)'; \(hint)")
     }
 
-    /// Returns the versions of the store to migrate and of the target; nil if unknown or the same.
+    /// Returns a store's version and the target version of its migration; nil if unknown or equal.
     private func store(_ evidence: VersionEvidence) -> (older: String, newer: String)? {
         guard let model = evidence.storeModel, let target = evidence.target ?? current,
             let newer = versions.first(where: { $0.name == target }), !newer.model.hasVersionHashes(of: model),
@@ -123,7 +123,7 @@ package struct VersionBundle {
         return Mapping(file: file, mapping: read, ends: (from, to), warnings: warnings)
     }
 
-    /// Returns the mapping model in a file; nil if it is not valid for the given versions.
+    /// Returns the mapping model in a file; nil if unreadable or not valid for the given versions.
     private func fitting(_ file: String, from: String, to: String) -> Mapping? {
         guard let source = model(from), let destination = model(to),
             let found = try? mapping(file, from: from, to: to),
@@ -162,7 +162,7 @@ package struct VersionBundle {
         return (from.name, to.name)
     }
 
-    /// Returns the version that a model's path names: `Model 2` for
+    /// Returns the version's name in a model's path: `Model 2` for
     /// `App/Model.xcdatamodeld/Model 2.xcdatamodel`.
     private static func versionName(_ path: String) -> String {
         let name = path.split(separator: "/").last.map(String.init) ?? path

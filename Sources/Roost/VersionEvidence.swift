@@ -1,21 +1,21 @@
 package import RoostCore
 
-/// Evidence of the order of the versions in a bundle, in addition to their names and the current
-/// version.
+/// Evidence of the order of a bundle's model versions, besides their names and the current version.
 package struct VersionEvidence: Sendable {
     /// Versions in the order of their creation.
     ///
     /// Other evidence determines the order of versions that are not listed.
     package var order: [String]
-    /// Mapping models for the history, as `FILE` or `FILE@FROM..TO`.
+    /// Mapping models for the model history, as `FILE` or `FILE@FROM..TO`.
     ///
-    /// The source version of a mapping model is older than its destination version.
+    /// The source version of a mapping model counts as older than its destination version.
     package var mappings: [String]
     /// The model of a store to migrate.
     ///
-    /// The store's version is older than the target, unless stronger evidence contradicts this.
+    /// The store's version counts as older than the target, unless stronger evidence contradicts
+    /// this.
     package var storeModel: ManagedObjectModel?
-    /// The target version of the store; nil for the current version.
+    /// The version to which the store is migrated; nil for the current version.
     package var target: String?
 
     package init(

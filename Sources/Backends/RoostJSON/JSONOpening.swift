@@ -21,8 +21,8 @@ struct JSONOpening {
 
     /// Opens the storage.
     ///
-    /// `held` is the store's exclusive lock, which the caller later releases; nil acquires a lock
-    /// here.
+    /// `held` is the store's exclusive lock, which the caller later releases. If it is nil, this
+    /// method acquires a lock.
     func open(under held: StoreLock? = nil) throws(StoreError) -> JSONStorage {
         try StoreFile.requireRegularFile(at: location.path, forWriting: !settings.isReadOnly)
         if !settings.isReadOnly { try StoreFile.refuseNetworkFileSystem(at: path) }

@@ -13,7 +13,7 @@ struct JSONSettings: Sendable {
     private static let standardDocumentByteCount = 4 << 30
 
     var maximumDocumentBytes = standardDocumentByteCount
-    /// The journal's maximum size, or nil for the document's size, but at least 1 MiB.
+    /// The journal's maximum size, or nil for the larger of the document's size and 1 MiB.
     var journalBytes: Int?
     var timeoutSeconds: Double
     var isReadOnly: Bool

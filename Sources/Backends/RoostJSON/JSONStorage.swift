@@ -22,7 +22,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     let files: Mutex<StoreFiles?>
     private let isClosed = Mutex(false)
 
-    /// The way to read later commits, or nil for a writer.
+    /// The state that is needed to read later commits, or nil for a writer.
     private let following: JSONOpening.Following?
 
     init(
@@ -121,7 +121,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
 
     struct ReadJournal {
         var state: JournalState
-        /// The identity of the file when it was read.
+        /// The identity of the file when it was read, or nil if the file changed meanwhile.
         var file: FileIdentity?
     }
 
@@ -204,11 +204,11 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
             state = try JournalRecovery(file, path: path + JournalFile.suffix).replay(
                 into: try base(), after: read.state)
         } catch {
-            // Reading everything again finds the damage, unless it was repaired meanwhile.
+            // If the journal is damaged, reading everything again reports the damage.
             return false
         }
         // This identity was taken before the journal was opened. So the next call detects every
-        // later write.
+        // write after that.
         files.readJournal = ReadJournal(state: state, file: journal)
         (files.readByteCount, files.tornByteCount) = (state.endOffset, state.tornByteCount)
         return true
@@ -294,7 +294,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         }
     }
 
-    /// Returns the error of a failed merge.
+    /// Returns the error of a failed merge, if possible with advice.
     private func keptInJournal(_ failure: StoreError, files: StoreFiles) -> StoreError {
         guard files.failure == nil, !files.isJournalFolded else { return failure }
         if failure.code == .hasOtherNames {

@@ -2,7 +2,7 @@ package import RoostCore
 package import RoostFiles
 internal import RoostKeyValue
 
-/// Stores in one JSON document that people can read, compare and edit: `json:path`.
+/// The type of stores in a JSON document that people can read, compare and edit: `json:path`.
 ///
 /// Opening a store reads the document into memory. With `isReadOnce`, the contents are read from
 /// the file if possible. A commit appends its changes to a journal beside the document. Closing the

@@ -2,7 +2,7 @@ package import RoostCore
 package import RoostFiles
 internal import RoostKeyValue
 
-/// Stores in LMDB files, one for each store: `lmdb:path`.
+/// The type of stores in LMDB files, one file for each store: `lmdb:path`.
 ///
 /// A store can be opened read-only even if this user cannot write to its directory. In a writable
 /// directory, opening a store read-only creates lock files beside it, but does not change the store
@@ -67,7 +67,7 @@ package struct LMDBStoreType: FileStoreType {
 
     package func requireValid(_ options: StoreOptions) throws(StoreError) { _ = try LMDBSettings(options) }
 
-    /// Creates the whole file at a temporary path.
+    /// Creates a complete store file at a temporary path.
     package func createFile(
         at path: String, for location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) {

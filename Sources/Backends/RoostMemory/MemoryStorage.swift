@@ -123,13 +123,13 @@ package final class MemoryStorage: OrderedKeyValueStorage, CommitSignaling {
     /// Does nothing, because memory is not durable.
     package func sync() throws(StoreError) { try requireOpen() }
 
-    /// Returns the memory that the committed trees use, in O(pages).
+    /// Returns the number of bytes that the committed trees use, in O(pages).
     package func byteCount() throws(StoreError) -> Int {
         try requireOpen()
         return contents.current.trees.reduce(0) { $0 + $1.byteCount }
     }
 
-    /// Checks the order, separators, depth and count of each tree.
+    /// Checks the key order, separators, depth and entry count of each tree.
     package func integrityFindings() throws(StoreError) -> [StoreFinding] {
         try requireOpen()
         let trees = contents.current.trees

@@ -117,7 +117,7 @@ struct Tree: Sendable {
             }
         }
         changedLeaf = nil
-        // The look-up comes first, so that a missing key copies no pages.
+        // The look-up comes first, so that no pages are copied for a missing key.
         guard root.leaf(of: key).position(of: key).isFound else { return false }
         root = own(root, transaction: transaction)
         remove(key, from: root, transaction: transaction)
@@ -137,7 +137,7 @@ struct Tree: Sendable {
 
     /// Puts an entry into the subtree of a node that the transaction owns.
     ///
-    /// Returns the right half if the node was split.
+    /// Returns the new right page if the node was split.
     private mutating func put(
         _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, into node: TreeNode, transaction: UInt64,
         isLast: Bool
@@ -169,8 +169,8 @@ struct Tree: Sendable {
     /// Splits a page if it is too large, and returns the new right page, or nil.
     ///
     /// After an append, only the last entry moves to the right page, so the left page stays full.
-    /// Otherwise an inner page is split at its middle entry, and a leaf into halves of about the
-    /// same number of bytes. So no leaf keeps two values that are each much larger than a page.
+    /// Otherwise an inner page is split at its middle entry, and a leaf into two parts of similar
+    /// size in bytes. So no leaf keeps two values that are each much larger than a page.
     private func split(_ node: TreeNode, transaction: UInt64, isAppending: Bool) -> TreeNode? {
         guard node.isOverfull else { return nil }
         var cut = node.count - 1

@@ -14,8 +14,8 @@ protocol TreeSource: AnyObject {
 /// The cursor keeps the pages of its path alive.
 ///
 /// Every ``seek(to:)`` reads the current tree. A write transaction calls ``park()`` before each
-/// change, because a change may move entries to other pages. The next move then finds the key
-/// again.
+/// change, because a change may move entries to other pages. The next move then searches for the
+/// key again.
 final class TreeCursor: KeyValueCursor {
     private let source: any TreeSource
     private let space: KeySpace
@@ -23,7 +23,7 @@ final class TreeCursor: KeyValueCursor {
     private var path: [(node: TreeNode, index: Int)] = []
     /// The leaf that contains the current entry, at the position `index`.
     ///
-    /// Nil before the first move, at the end, and while the cursor is parked.
+    /// Nil before the first move, after a move that found no entry, and while the cursor is parked.
     private var leaf: TreeNode?
     private var index = 0
     private var hasStarted = false

@@ -16,10 +16,10 @@ internal import RoostSystem
 /// Only the transaction that created a page may change it. Another transaction changes a copy. So
 /// any number of snapshots can share pages without locks.
 final class TreeNode: @unchecked Sendable {
-    // Proof of Sendable: only the transaction with the node's number changes the node, and a
-    // transaction runs on one thread at a time. Other threads get the node only after its last
-    // change, when the transaction publishes its root under the lock of `MemoryContents`. Later
-    // transactions have other numbers.
+    // Proof of Sendable: only the transaction whose number is in `transaction` changes the node. It
+    // runs on one thread at a time. Other threads get the node only after its last change, when the
+    // transaction publishes the tree's root under the lock of `MemoryContents`. Later transactions
+    // have other numbers.
 
     // SAFETY of all accesses to `memory`: memory is reserved before an entry is added. The entry is
     // written at the offset `usedByteCount`, and the slots grow by one toward lower addresses. Both
@@ -34,7 +34,7 @@ final class TreeNode: @unchecked Sendable {
         var valueCount: UInt32
     }
 
-    /// The number of bytes of entries above which a page is split.
+    /// The size of the entries, in bytes, above which a page is split.
     static let capacityBytes = 8192
     /// The number of children above which an inner page is split.
     static let capacityChildren = 256
@@ -58,7 +58,7 @@ final class TreeNode: @unchecked Sendable {
     private var prefix: UInt64 = 0
     /// The children; empty in a leaf.
     ///
-    /// A child's key, except that of the first child, is a lower bound of the keys below the child.
+    /// Except for the first child, a child's key is a lower bound of the keys in its subtree.
     private(set) var children: [TreeNode] = []
     let transaction: UInt64
     /// The number of bytes at the start of `memory` that entries use, including removed entries.
@@ -130,7 +130,7 @@ final class TreeNode: @unchecked Sendable {
 
     func prepareChild(_ index: Int) {
         guard index < children.count else { return }
-        // The child is not retained, because that would wait for the memory that is prefetched here.
+        // Retaining the child would wait for the memory that is prefetched here.
         croost_prefetch(Unmanaged.passUnretained(children[index]).toOpaque())
     }
 
@@ -181,7 +181,7 @@ final class TreeNode: @unchecked Sendable {
 
     /// Returns the position of the first entry whose head is not less than `head`.
     ///
-    /// The last 64 slots are searched linearly: each step of a binary search would wait for memory.
+    /// When at most 64 slots remain, the search is linear: each binary step would wait for memory.
     private func firstPosition(ofHead head: UInt64) -> Int {
         // The first key of an inner page is skipped: it can even come after the second key.
         var (low, high) = (isLeaf ? 0 : min(1, count), count)

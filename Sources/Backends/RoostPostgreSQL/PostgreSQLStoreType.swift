@@ -3,7 +3,7 @@
     package import RoostCore
     internal import RoostSQL
 
-    /// Stores in a schema of a PostgreSQL database, with tables that other tools can read.
+    /// The type of stores in a PostgreSQL schema, with tables that other tools can read.
     ///
     /// ``optionDescriptions`` lists the options; FORMAT.md describes every table and every
     /// guarantee.

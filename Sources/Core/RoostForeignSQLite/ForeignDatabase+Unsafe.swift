@@ -90,7 +90,7 @@
                 (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0), (SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
                 (SQLITE_DBCONFIG_ENABLE_VIEW, 0), (SQLITE_DBCONFIG_DQS_DML, 0),
             ] as [(Int32, Int32)] { try check(roost_sqlite3_db_config_flag(handle, option, isOn)) }
-            // A value has the same size limit as a record.
+            // `SQLITE_LIMIT_LENGTH` equals the size limit of Roost's records.
             for (limit, value) in [
                 (SQLITE_LIMIT_LENGTH, Int32(1 << 30)), (SQLITE_LIMIT_SQL_LENGTH, 16 << 20), (SQLITE_LIMIT_COLUMN, 4000),
                 (SQLITE_LIMIT_EXPR_DEPTH, 500), (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_TRIGGER_DEPTH, 1),

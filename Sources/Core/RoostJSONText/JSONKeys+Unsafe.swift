@@ -3,8 +3,9 @@ internal import RoostSystem
 
 /// The keys of all open objects, for finding duplicate keys.
 ///
-/// One table contains the keys of all these objects. The innermost object ends first, and its keys
-/// are last in the table. The random seed of the hashes prevents crafted collisions.
+/// One table contains the keys of all these objects. The innermost object ends first, so the keys
+/// that were added last are removed first. The random seed of the hashes prevents crafted
+/// collisions.
 struct JSONKeyStack {
     private struct Entry {
         var hash: UInt64

@@ -57,9 +57,10 @@ package enum JSONNumbers {
         return isNegative ? -value : value
     }
 
-    /// Returns `mantissa`, at most 2^53, divided by 10^`fractionDigits`; nil above 22 digits.
+    /// Returns `mantissa` / 10^`fractionDigits`; nil for more than 22 fraction digits.
     ///
-    /// Both operands are exact doubles, so the quotient is correctly rounded.
+    /// `mantissa` must be at most 2^53. Then both operands are exact doubles, so the quotient is
+    /// correctly rounded.
     @inlinable
     @inline(__always)
     package static func double(_ mantissa: Int64, fractionDigits: Int) -> Double? {

@@ -51,10 +51,9 @@ extension JSONText {
 
     // MARK: Numbers with a fraction
 
-    /// Appends a double, preserving every bit: its shortest exact text, or a string if JSON has no
-    /// number for it.
+    /// Appends a double as its shortest exact text, or as a string if JSON has no number for it.
     ///
-    /// The digits are the same as in `Double.description`.
+    /// Preserves every bit. The digits are the same as in `Double.description`.
     package static func append(_ number: Double, to text: inout TextBuffer) {
         // `writeShort` writes at most 15 digits and a point, after the sign.
         let place = text.room(for: 32)
@@ -68,9 +67,9 @@ extension JSONText {
         appendLong(number, to: &text)
     }
 
-    /// Writes a number that equals a decimal of at most 15 digits, up to 9 of them after the point.
+    /// Writes a number whose shortest exact text has at most 15 digits, up to 9 after the point.
     ///
-    /// Returns the number of bytes; 0 for any other number.
+    /// Returns the count of written bytes; 0 if `appendLong` must write the number.
     ///
     /// Proof that the result is the shortest exact text: let *m* be a whole number below 10^15 and
     /// *p* the power of ten 10^3, 10^6 or 10^9. Both are exact doubles, so the quotient *m* / *p*
@@ -118,8 +117,8 @@ extension JSONText {
         append(ascii: number.description, to: &text)
     }
 
-    /// Appends a float: its shortest exact text as a float, or a string if JSON has no number for
-    /// it.
+    /// Appends a float as the shortest text that is exact for a `Float`, or as a string if JSON has
+    /// no number for it.
     package static func append(_ number: Float, to text: inout TextBuffer) {
         guard number.isFinite else {
             return append(

@@ -52,8 +52,8 @@ extension JSONTokenizer {
     /// Discards the bytes before the current token or captured value, and loads more bytes after
     /// `end`.
     ///
-    /// Returns false at the end of the text. Bytes move within the buffer, and only the positions
-    /// in the tokenizer's properties are adjusted.
+    /// Returns false at the end of the text. Bytes may move within the buffer. The tokenizer's
+    /// properties are adjusted, but indexes in other variables become invalid.
     mutating func fill() throws(JSONSyntaxError) -> Bool {
         guard !isAtSourceEnd else { return false }
         discard(min(tokenStart, captureStart ?? tokenStart))
@@ -204,7 +204,7 @@ extension JSONTokenizer {
     }
 }
 
-// MARK: Written text
+// MARK: Text that Roost wrote
 
 extension JSONTokenizer {
     /// Whether the next token is an element of an array or the end of the array; false in JSON5 and

@@ -81,7 +81,7 @@ extension JSONTokenizer {
         JSONSyntaxError(reason: .syntax, position: place(of: position), message: message)
     }
 
-    /// Returns an error for a next byte that does not start the expected part.
+    /// Returns the error for a text that does not continue with the expected part.
     mutating func unexpected(_ expected: String) throws(JSONSyntaxError) -> JSONSyntaxError {
         // Throws if the byte is invalid UTF-8, as in a file with another encoding.
         _ = try multibyteCount()

@@ -8,8 +8,8 @@ internal import RoostSystem
 /// in an object, nesting deeper than ``maximumDepth``, and tokens and keys longer than their
 /// limits.
 ///
-/// The text of a key, string or number is valid until the next call. After an error, do not use the
-/// tokenizer again. Use it from one thread at a time.
+/// The text of a key, string or number is valid until the next token is read. After an error, do
+/// not use the tokenizer again. Use it from one thread at a time.
 @usableFromInline
 package struct JSONTokenizer: ~Copyable {
     @usableFromInline
@@ -28,7 +28,7 @@ package struct JSONTokenizer: ~Copyable {
 
     package struct Limits: Sendable {
         package var tokenByteCount: Int
-        /// The maximum number of bytes of a key with its quotes.
+        /// The maximum number of bytes of a key, including its quotes.
         package var keyByteCount: Int
 
         package init(tokenByteCount: Int, keyByteCount: Int = 1 << 20) {
@@ -67,8 +67,9 @@ package struct JSONTokenizer: ~Copyable {
     /// The number of bytes to request from the source at once.
     static let chunkByteCount = 128 * 1024
 
-    /// The number of bytes after the capacity: the byte 0 at `end` and seven more, because eight
-    /// bytes are loaded at a time.
+    /// The number of bytes that are allocated in addition to `capacity`.
+    ///
+    /// The byte at `end` is 0, and seven bytes follow it, because eight bytes are loaded at once.
     static let slackByteCount = 8
 
     /// The part of the text that is expected next.
@@ -115,8 +116,7 @@ package struct JSONTokenizer: ~Copyable {
     @usableFromInline package internal(set) var depth = 0
     /// One bit for each open array or object, the innermost in the lowest bit: 1 for an object.
     @usableFromInline var objectBits: UInt128 = 0
-    /// Whether the current text is in `scratch`, because its spelling in the source may be
-    /// different.
+    /// Whether `scratch` contains the current token's text, which the source may spell differently.
     @usableFromInline package internal(set) var isInScratch = false
     /// Whether the current number has neither a fraction nor an exponent.
     @usableFromInline package internal(set) var isWhole = false
@@ -124,7 +124,9 @@ package struct JSONTokenizer: ~Copyable {
     var keys = JSONKeyStack()
     /// The maximum number of bytes of the token that is being read.
     var tokenByteLimit: Int
-    /// The maximum number of bytes of a key with its quotes; higher in a captured value.
+    /// The maximum number of bytes of a key, including its quotes.
+    ///
+    /// In a captured value, it equals `tokenByteLimit`.
     var keyByteLimit: Int
     /// Whether duplicate keys in an object are detected.
     var notesKeys = true

@@ -9,7 +9,9 @@ package struct TextBuffer: ~Copyable {
     // call `room(for:)` before it writes more bytes, and add only written bytes to `count`.
     @usableFromInline package internal(set) var base: UnsafeMutablePointer<UInt8>
     @usableFromInline package internal(set) var capacity: Int
-    /// The number of bytes; set it only to add bytes that were written at ``room(for:)``.
+    /// The number of bytes.
+    ///
+    /// Set it only to add bytes that were written through the pointer of ``room(for:)``.
     @usableFromInline package var count = 0
 
     package init(capacity: Int = 1024) {

@@ -9,7 +9,7 @@ package enum Base64 {
         return values
     }()
 
-    /// Returns the number of digits for a number of bytes, including padding.
+    /// Returns the number of digits, including padding, that encode `byteCount` bytes.
     package static func digitCount(ofByteCount byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
 
     /// Encodes bytes as padded digits; `output` needs room for ``digitCount(ofByteCount:)``.

@@ -2,7 +2,7 @@
 package final class FileWatch: Sendable {
     package enum Outcome: Sendable {
         case nothing
-        /// The files for which ``FileWatch/add(_:)`` returned these numbers changed.
+        /// The numbers of the changed files, as returned by ``FileWatch/add(_:)``.
         case files(Set<CInt>)
         /// Any of the files may have changed.
         case anyFile

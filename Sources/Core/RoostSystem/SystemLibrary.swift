@@ -1,5 +1,5 @@
-// Exports the system's C library, and C functions that Swift does not import, to all files that
-// import RoostSystem.
+// Exports the system's C library, and C wrappers of functions that Swift does not import, to all
+// files that import RoostSystem.
 @_exported public import CRoostSystem
 
 #if canImport(Glibc)

@@ -22,11 +22,11 @@ extension JSONText {
         output[0] = UInt8(ascii: "\"")
         let count = Hexadecimal.encodeUUID(bytes, into: output + 1)
         output[count + 1] = UInt8(ascii: "\"")
-        // Fewer than 16 bytes give fewer hyphens.
+        // Fewer than 11 bytes give fewer than four hyphens.
         text.count += count + 2
     }
 
-    /// Appends a decimal as a string, as in ``DecimalNumber/description``.
+    /// Appends a decimal's ``DecimalNumber/description`` as a string.
     package static func append(_ number: DecimalNumber, to text: inout TextBuffer) {
         text.append(UInt8(ascii: "\""))
         text.append(contentsOf: number.description.utf8)

@@ -72,7 +72,7 @@ package struct JSONTokenReader: ~Copyable {
 
     /// Moves to the next token, which must be `expected`.
     ///
-    /// `what` describes the expected token in the message: `the list of records`.
+    /// `what` describes the expected token in the message, such as `the list of records`.
     package mutating func expect(_ expected: Token, _ what: @autoclosure () -> String) throws(StoreError) {
         guard try next() == expected else { throw mismatch(what()) }
     }

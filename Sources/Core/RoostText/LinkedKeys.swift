@@ -1,6 +1,6 @@
 package import RoostCore
 
-/// The keys of destination objects for the to-many columns of one batch of records.
+/// The keys of the objects that to-many columns show for one batch of records.
 package final class LinkedKeys {
     private let relationships: [ManagedObjectModel.Relationship?]
     /// The destination keys, by column and then by the key of the source object.

@@ -5,7 +5,7 @@ internal import RoostCore
 /// Values of fixed width are stored directly in their slots. ``finish(key:version:into:)`` adds the
 /// other values, in the order of the layout. The memory is reused for the next record.
 final class RecordDraft {
-    /// The range in `tail` of a value of variable width.
+    /// The range of a variable-width value in `tail`.
     private struct Part {
         /// The ``RecordDraft/stamp`` of the part's record; parts of earlier records are ignored.
         var stamp = 0

@@ -1,7 +1,7 @@
 package import RoostCore
 package import RoostJSONText
 
-/// A writer of selected columns of records: as JSON objects, CSV lines or single values.
+/// A writer of selected columns of records as JSON objects, CSV lines or single values.
 ///
 /// Values are written without loss, as by ``RecordTextWriter``.
 package struct RecordRowWriter {
@@ -19,7 +19,7 @@ package struct RecordRowWriter {
 
     /// Creates a writer.
     ///
-    /// If `names` is nil, the text has the names in `columns`.
+    /// `names` are the column names in the text; by default, those in `columns`.
     package init(
         _ columns: RecordColumns, names: [String]? = nil, model: ManagedObjectModel, dates: DateForm = .seconds,
         csv: CSVText = CSVText()
@@ -119,7 +119,7 @@ package struct RecordRowWriter {
     // MARK: Values
 
     /// Appends the value of a column as plain text: a string unchanged, other values as in JSON but
-    /// without quotes.
+    /// without enclosing quotes.
     ///
     /// - Returns: False for null, which appends nothing.
     /// - Throws: `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does.

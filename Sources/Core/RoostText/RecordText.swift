@@ -1,8 +1,8 @@
 internal import RoostCore
 
-/// The keys of record texts, and descriptions of the expected values.
+/// The JSON keys of records, and descriptions of the expected values.
 enum RecordText {
-    /// The keys that are not properties.
+    /// The keys of members that are not properties.
     static let reservedKeys = ["id", "version", "entity"]
 
     /// Returns the key of a field: its name, or `name#value` if the name is a reserved key.
@@ -12,7 +12,7 @@ enum RecordText {
         reservedKeys.contains(field.name) ? field.name + "#value" : field.name
     }
 
-    /// Returns a description of a property's expected text for messages.
+    /// Returns a description, for messages, of the values that a kind of property expects.
     static func expectation(_ kind: RecordLayout.Field.Kind) -> String {
         switch kind {
         case .integer16: "a whole number from -32768 to 32767"

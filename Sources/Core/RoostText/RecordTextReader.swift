@@ -3,13 +3,13 @@ internal import RoostJSONText
 
 /// A reader of records from JSON objects that ``RecordTextWriter`` or a person wrote.
 ///
-/// If `entity` is present, it must be the first member; the other members may be in any order. `id`
-/// is required. `version` is 1 by default. A missing property is null. Reading most values
-/// allocates nothing.
+/// The caller reads `entity`, the first member of a dump's line. The other members may be in any
+/// order. `id` is required. `version` is 1 by default. A missing property is null. Reading most
+/// values allocates nothing.
 ///
 /// Use the reader from one thread at a time.
 package struct RecordTextReader {
-    /// The keys of a record or of a composite in it.
+    /// The JSON keys of a record or of a composite in it.
     ///
     /// For each key, `members` contains the index of a field or one of the constants below.
     ///
@@ -21,8 +21,8 @@ package struct RecordTextReader {
 
         let names: JSONNameTable
         let members: [Int]
-        // Accesses cannot overlap, because only one thread uses a node.
-        /// For each key, the number of the last record that contained the key.
+        // SAFETY: one thread uses a node, and no access runs other code, so accesses cannot overlap.
+        /// For each key, the ``RecordDraft/stamp`` of the last record that contained the key.
         @exclusivity(unchecked) fileprivate var stamps: [Int]
         /// For each key, the index of the key that followed it last time, as a guess.
         ///
@@ -39,7 +39,7 @@ package struct RecordTextReader {
         /// Finds the key at the reader's current token, and stores it as the follower of
         /// `previous`.
         ///
-        /// For an object's first key, `previous` is the number of the node's keys.
+        /// For an object's first key, `previous` is the count of the node's keys.
         fileprivate func index(of reader: borrowing JSONTokenReader, after previous: Int) -> Int? {
             reader.withText { key in
                 let guess = followers[previous]
@@ -62,8 +62,8 @@ package struct RecordTextReader {
         init(_ layout: RecordLayout) {
             self.layout = layout
             let fields = layout.fields
-            // If a composite is null, its elements are written in the record itself, with dotted paths. So the record's
-            // node has keys for them.
+            // The elements of a null composite can have values. These are in the record itself, with dotted paths, so
+            // the record's node has keys for them.
             var nodes = [
                 Node(
                     RecordText.reservedKeys + fields.map(RecordText.key),
@@ -99,7 +99,7 @@ package struct RecordTextReader {
         draft = RecordDraft(model.entities.map(\.layout))
     }
 
-    /// Returns the number of the entity that the reader's current string or key names, or nil.
+    /// Returns the number of the entity whose name is the reader's current string or key, or nil.
     package func entity(_ reader: borrowing JSONTokenReader) -> Int? { reader.index(in: entityNames) }
 
     /// Reads an object as a record of `entity`, which must not be abstract, and appends it to a
@@ -127,7 +127,7 @@ package struct RecordTextReader {
         var header = Header(entity: layout.entity)
         try readMembers(of: plan.nodes[0], plan: plan, header: &header, from: &reader)
         guard let key = header.key else {
-            throw reader.error("a record of '\(layout.entity)' has no \"id\"; give every record its key")
+            throw reader.error("a record of '\(layout.entity)' has no \"id\"; give every record an \"id\"")
         }
         do throws(StoreError) {
             try draft.finish(key: key, version: header.version, into: &batch)
@@ -166,7 +166,7 @@ package struct RecordTextReader {
                 continue
             }
             guard try reader.next() != .null else { continue }
-            // The span avoids copying the field with its name.
+            // The span avoids copying the field and its name.
             try readProperty(fields.span[member], plan: plan, header: &header, from: &reader)
         }
     }

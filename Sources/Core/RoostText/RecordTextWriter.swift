@@ -3,8 +3,8 @@ package import RoostJSONText
 
 /// A writer of records as JSON text: one object on one line for each record.
 ///
-/// The text contains every value exactly. If dates are in seconds, ``RecordTextReader`` reads the
-/// same bytes back. An example: `{"id": 7, "version": 2, "title": "Blue"}`.
+/// The text contains every value exactly. If dates are in seconds, ``RecordTextReader`` restores
+/// the record's bytes. An example: `{"id": 7, "version": 2, "title": "Blue"}`.
 ///
 /// - The entity (if requested), the key and the version come first, then every property that is not
 ///   null, in the order of names.
@@ -60,19 +60,19 @@ package struct RecordTextWriter: Sendable {
         }
     }
 
-    /// A member without references, so that copying it costs no reference counting.
+    /// A member as plain data, which is copied without reference counting.
     struct Step {
         /// The field's kind; `composite` for a date that is not written in seconds.
         ///
-        /// The loop over steps writes dates only in seconds, and calls the general method for
-        /// composites.
+        /// The loop over steps writes dates only in seconds. ``RecordTextWriter/append(_:of:to:)``
+        /// writes other dates and composites.
         let kind: RecordLayout.Field.Kind
         /// The bit of the field in the bitmap of nulls, and the offset of its byte.
         let nullBit: UInt8
         let nullOffset: Int
         let byteOffset: Int
-        /// The offset of the slot with the end of the previous value in the tail; nil for the
-        /// tail's first value and for fixed sizes.
+        /// The offset of the slot that stores the end of the previous tail value; nil for the first
+        /// tail value and for fixed sizes.
         let startOffset: Int?
         /// The offset of the tail, which contains the values of variable size.
         let tailOffset: Int

@@ -178,7 +178,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         }
     }
 
-    /// The number of repetitions of a failed transaction that the timeout does not limit.
+    /// The number of times that a failed transaction is repeated even after the timeout.
     private static let minimumRepetitionCount = 20
 
     /// Runs a transaction, and repeats it if it failed because of concurrent writes.

@@ -38,7 +38,7 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case writesEqualRows
     case keepsVersions
     case keepsDerived
-    /// A background save also marks changes as saved that are made during the save.
+    /// A background save also marks changes made during the save as saved.
     case forgetsMeanwhile
     case postsNoNotice
     /// A save does not require that the destinations of new references exist.

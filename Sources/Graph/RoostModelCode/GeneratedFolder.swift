@@ -3,7 +3,8 @@ package import RoostCore
 
 /// The directory of the generated files of a model.
 ///
-/// The directory may contain other files. The first line of each generated file names the model.
+/// The directory may contain other files. The first line of each generated file contains
+/// the model file's name.
 package struct GeneratedFolder {
     /// A difference between a directory and the generated files.
     package struct Finding: Sendable, Hashable, CustomStringConvertible {
@@ -61,8 +62,9 @@ package struct GeneratedFolder {
     /// so that it is not recompiled.
     ///
     /// - Returns: The differences that were removed.
-    /// - Throws: `alreadyExists`, before any change, if a file to write exists and was not
-    ///   generated; `ioFailure` or `permissionDenied`, after which earlier changes remain.
+    /// - Throws: `alreadyExists`, before any change of a file, if a file to write exists, is not
+    ///   empty and was not generated; `ioFailure` or `permissionDenied`, after which earlier
+    ///   changes remain.
     package func write(_ files: [ModelCode.File]) throws(StoreError) -> [Finding] {
         try access("create") {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

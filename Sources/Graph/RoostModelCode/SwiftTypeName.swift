@@ -1,4 +1,4 @@
-/// A checker of the Swift type that a model names as the class of a transformable attribute.
+/// A checker of the Swift types of transformable attributes.
 enum SwiftTypeName {
     /// Returns whether a text is a type: identifiers with dots, arrays, dictionaries, generic
     /// arguments, and optionals inside of these.

@@ -3,7 +3,7 @@
 
     /// Derives an entity from a class.
     ///
-    /// Stored properties become properties of the model. Properties with simple types, `Codable`
+    /// Stored properties become properties of the entity. Properties with simple types, `Codable`
     /// types or enumerations with raw values are attributes. Properties whose type is a `@Model`
     /// class, `ToMany` or `OrderedToMany` are relationships. A property's initial value is its
     /// default.
@@ -105,7 +105,7 @@
     /// }
     /// ```
     ///
-    /// - Parameter properties: The names of the properties if the attribute is on a class. On a
+    /// - Parameter properties: The names of the properties if the macro is on a class. On a
     ///   property, give no names.
     @attached(peer)
     public macro Unique(_ properties: String...) =
@@ -114,8 +114,8 @@
     /// Adds an index of a property, or of several properties of a class.
     ///
     /// - Parameters:
-    ///   - properties: The names of the properties, most significant first, if the attribute is on
-    ///     a class. On a property, give no names.
+    ///   - properties: The names of the properties, most significant first, if the macro is on a
+    ///     class. On a property, give no names.
     ///   - name: The name of the index, or nil to derive it from the properties' names.
     @attached(peer)
     public macro Index(_ properties: String..., name: String? = nil) =
@@ -130,7 +130,7 @@
 
     /// Adds the accessors of a property.
     ///
-    /// Do not write this attribute; `@Model` adds it.
+    /// Do not use this macro; `@Model` adds it.
     @attached(accessor)
     public macro _ModelProperty(slot: Int, after: String? = nil) =
         #externalMacro(module: "RoostMacros", type: "ModelPropertyMacro")

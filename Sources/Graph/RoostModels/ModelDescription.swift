@@ -4,8 +4,8 @@
 
     /// The entity of a `@Model` class, as the macro describes it.
     public struct ModelDescription: Sendable {
-        /// The parts of the description, in one object, because each insertion copies the
-        /// description.
+        /// The parts of the description, in one object, because each insertion into a context
+        /// copies the description.
         private final class Parts: Sendable {
             let name: EntityName
             let entity: EntityDescription

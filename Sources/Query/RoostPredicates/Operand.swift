@@ -160,7 +160,7 @@ extension FetchRequest.Operand {
     public func equals(
         _ other: some PredicateArgument, options: FetchRequest.Comparison.Options = []
     ) -> FetchRequest.Predicate { compared(.equal, with: other, options: options) }
-    /// `CONTAINS`: the text contains a part, or a collection contains a value.
+    /// `CONTAINS`: the text contains another text, or the collection contains a value.
     public func contains(
         _ other: some PredicateArgument, options: FetchRequest.Comparison.Options = []
     ) -> FetchRequest.Predicate { compared(.contains, with: other, options: options) }

@@ -102,7 +102,7 @@ enum RoostTool {
         }
     }
 
-    /// Returns the exit code after failed output, and prints an error of the system.
+    /// Returns the exit code after failed output; prints only a system error.
     private static func code(of error: OutputError, console: Console, message: String? = nil) -> ExitCode {
         switch error.reason {
         case .readerGone: return .success

@@ -39,9 +39,9 @@ struct CompilerArguments {
     private static let flags = ["check", "single-file", "xcode", "quiet", "help"]
     private static let options = ["output", "access", "model-version"]
 
-    /// Reads models, and options as `--name`, `--name VALUE` or `--name=VALUE`.
+    /// Reads the model, and options as `--name`, `--name VALUE` or `--name=VALUE`.
     ///
-    /// After `--`, each argument is a model.
+    /// After `--`, no argument is an option.
     init(_ arguments: [String]) throws(UsageError) {
         var rest = arguments[...]
         var models: [String] = []

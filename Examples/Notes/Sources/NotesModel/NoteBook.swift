@@ -192,7 +192,7 @@ extension MergePolicy {
     ///   program's value is used.
     /// - A note that either program deleted is deleted.
     /// - Two new tags with one name become one.
-    /// - Two new notes with one number are refused, so that this program uses the next number.
+    /// - A new note with a stored note's number is refused; this program uses the next number.
     static let notes = MergePolicy(
         "notes",
         resolve: { conflict in

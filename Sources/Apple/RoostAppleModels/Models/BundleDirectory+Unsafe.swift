@@ -13,8 +13,8 @@ package final class BundleDirectory {
 
     deinit { _ = close(descriptor) }
 
-    /// Opens the directory at `path`, following symbolic links, or returns nil if it is not a
-    /// directory.
+    /// Opens the directory at `path`, following symbolic links, or returns nil for another kind of
+    /// file.
     package static func open(at path: String) throws(StoreError) -> BundleDirectory? {
         guard !path.utf8.contains(0) else { throw StoreError(.notFound, "The path of a model contains a NUL byte.") }
         let descriptor = openFile(AT_FDCWD, name: path, flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -39,8 +39,7 @@ package final class BundleDirectory {
 
     /// Reads a whole file inside this directory, or returns nil if the name does not exist.
     ///
-    /// Throws an error with the code `refusal` if the name is a path or does not name a regular
-    /// file.
+    /// Throws an error with the code `refusal` if the name is a path, or the file is not regular.
     package func read(
         _ name: String, limit: Int, refusal code: StoreError.Code = .invalidModel
     ) throws(StoreError) -> [UInt8]? {

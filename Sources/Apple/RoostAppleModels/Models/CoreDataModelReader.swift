@@ -39,10 +39,10 @@ package enum CoreDataModelReader {
     package static let maximumArchiveByteCount = 64 << 20
 
     /// Returns the names of the versions in the bundle at `path`, in the order that
-    /// ``VersionOrder`` derives from them.
+    /// ``VersionOrder`` derives.
     ///
-    /// The names have no extension. A model that is a file has one version, whose name is the whole
-    /// file name.
+    /// If the model is a single file, its only version has the whole file name. Other names have no
+    /// extension.
     package static func versions(at path: String) throws(StoreError) -> [String] {
         let (names, current) = try versionNames(at: path)
         return VersionOrder(names, current: current).sorted
@@ -74,7 +74,7 @@ package enum CoreDataModelReader {
 
     /// Reads one version of a model; a nil `version` means the current one.
     ///
-    /// The version's name may have its extension.
+    /// `version` may include the file extension.
     package static func read(
         at path: String, version: String?, compiled: CompiledModelReader
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
@@ -98,7 +98,7 @@ package enum CoreDataModelReader {
     private struct Contents {
         let bytes: [UInt8]
         let file: String
-        /// Whether the bytes may be a compiled model: they are not a version's `contents` file.
+        /// Whether the bytes are not from a `contents` file, and so may be a compiled model.
         let isSingleFile: Bool
     }
 

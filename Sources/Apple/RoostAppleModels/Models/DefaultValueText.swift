@@ -9,7 +9,7 @@ internal import RoostCore
 enum DefaultValueText {
     /// Returns the value of a text, and whether the whole text is valid for the type.
     ///
-    /// Returns nil if the text has no value of the type. Only a string's text may be empty.
+    /// Returns nil if the text cannot be converted. Callers pass an empty text only for a string.
     static func value(_ text: String, type: AttributeType) -> (value: Value, isWhole: Bool)? {
         switch type {
         case .integer16, .integer32, .integer64:

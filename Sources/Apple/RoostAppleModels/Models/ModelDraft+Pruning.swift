@@ -74,7 +74,7 @@ extension ModelDraft {
         }
     }
 
-    /// Prunes from last to first, so that the positions of the remaining parts stay valid.
+    /// Prunes indexes, constraints and fetched properties, last first to keep positions valid.
     private mutating func pruneOtherParts(of number: Int, pruning: inout Pruning) {
         let name = entities[number].name
         for position in entities[number].fetchIndexes.indices.reversed() {

@@ -108,10 +108,10 @@ package struct ModelDraft {
         return inverses
     }
 
-    /// Returns the positions of each entity and its ancestors, nearest first.
+    /// Returns for each entity its own position and its ancestors' positions, nearest first.
     ///
-    /// Returns nil beyond the limit for models, because the positions could fill the memory. Such a
-    /// model is refused later.
+    /// Returns nil above the validator's limit, because the positions could fill the memory. The
+    /// validator then refuses the model.
     private func lineages(_ names: [String: Int]) -> [[Int]]? {
         var lineages: [[Int]] = []
         var inheritedCount = 0

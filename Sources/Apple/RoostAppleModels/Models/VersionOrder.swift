@@ -13,8 +13,8 @@ package struct VersionOrder {
         case numbers
         /// The older version is the source of a mapping model, and the newer one its destination.
         case mappingModel
-        /// The newer version begins with the same word as the bundle's current version, and the
-        /// older version does not.
+        /// The newer name begins with the same word as the current version's name, and the older
+        /// name does not.
         ///
         /// Or the newer version is current, and neither name has a number.
         case currentVersion

@@ -79,8 +79,8 @@ package struct XMLModelDocument {
         return entity
     }
 
-    /// Adds a fetch index for each stored attribute with `indexed="YES"`, unless the entity has an
-    /// equal index.
+    /// Adds a fetch index for each stored attribute with `indexed="YES"`, unless an index has
+    /// the same elements.
     private func addIndexes(ofLegacyAttributesIn element: XMLElement, to entity: inout EntityDescription) {
         for child in element.children("attribute") where child["indexed"] == "YES" {
             guard let name = child["name"], child["transient"] != "YES" else { continue }

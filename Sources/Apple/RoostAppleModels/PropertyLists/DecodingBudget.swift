@@ -29,7 +29,7 @@ package final class DecodingBudget {
         byteCount += count
     }
 
-    /// Counts the members of an object or a list before reading.
+    /// Counts an object, or the members of a collection, before reading.
     func take(members count: Int, of file: String) throws(StoreError) {
         guard count <= Limit.members - memberCount else {
             throw StoreError(.limitExceeded, "\(file) unfolds to more than \(Limit.members) parts; it is not read.")

@@ -46,7 +46,7 @@ struct ArchivedObject {
         return try object.pairs()
     }
 
-    /// Returns the members with string keys of this archived dictionary.
+    /// Returns this archived dictionary's members that have string keys.
     ///
     /// The object is an ordinary dictionary, or a Core Data dictionary with a fixed set of keys.
     func pairs() throws(StoreError) -> [(key: String, value: KeyedArchive.Node)] {

@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostMigration
 
 extension FetchRequest.Expression {
-    /// The expression with `title` and `SELF.title` changed to `$source.title`.
+    /// The expression with paths like `title` and `SELF.title` changed to `$source.title`.
     ///
     /// Core Data evaluates the expressions of a mapping model on the source object. Recursion is
     /// safe, because ``ArchivedExpression`` limits the depth.

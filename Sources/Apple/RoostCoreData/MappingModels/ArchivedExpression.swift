@@ -4,11 +4,11 @@ internal import RoostCore
 internal import RoostMigration
 internal import RoostQuery
 
-/// A translator of archived `NSExpression`s into expressions.
+/// A translator of archived `NSExpression`s into Roost's expressions.
 ///
 /// All expressions that Xcode's mapping editor writes for attributes and relationships have a
 /// counterpart in Roost. So do functions of a policy and known functions of the migration manager.
-/// Other expressions that could fetch objects or run code have none.
+/// Other expressions that could fetch objects or run code are refused.
 struct ArchivedExpression {
     enum Limit {
         static let depth = 64
@@ -221,7 +221,7 @@ enum MappingPath {
         return parts.count > 1 ? expression(from: variable, text: parts[1]) : variable
     }
 
-    /// The plain equivalents of collection operators.
+    /// The operators on flat lists, by the equivalent operators on nested collections.
     ///
     /// Key paths in Roost return flat lists.
     private static let operators = [

@@ -15,7 +15,7 @@ struct MappingImport {
     private var destination: ModelOutline?
     private var sourceModel: ManagedObjectModel?
     private var destinationModel: ManagedObjectModel?
-    /// The linked entity mappings in order, each with its final name.
+    /// The entity mappings that the mapping model links to, in order, each with its final name.
     private var mappings: [(object: XMLStoreObject, name: String)] = []
     /// The property mappings whose expressions the import creates, by entity mapping and property.
     private var made: [String: [String: XMLStoreObject]] = [:]
@@ -195,7 +195,7 @@ struct MappingImport {
     /// Returns `model` without inferred expressions that are invalid for the two models, and warns
     /// of each.
     ///
-    /// The mapping model may be usable without these expressions: Core Data detects an invalid
+    /// The mapping model may be usable without these expressions. Core Data detects an invalid
     /// expression only when evaluating it, and a policy may prevent the evaluation.
     private mutating func leavingMisfitsOut(of model: MappingModel) -> MappingModel {
         guard let sourceModel, let destinationModel else { return model }
@@ -300,7 +300,7 @@ struct MappingImport {
         else {
             throw failure(object, place: place, what: what)
         }
-        // The name of the function's field differs between versions of Foundation. No other field
+        // The field that contains the function has another name in some versions of Foundation. No other field
         // contains a function.
         for name in fetch.fields.keys.sorted() where name != "$class" {
             guard let function = try fetch.object(name),
@@ -353,7 +353,7 @@ struct MappingImport {
         guard let entity = mapping["sourcename"], !object.blankAttributes.contains("sourcekeypath") else { return nil }
         if let path = object["sourcekeypath"] { return MappingPath.expression(path) }
         guard object.flag("autogenerateexpression") != false else { return nil }
-        // An unknown source is assumed to have the attribute, because validation reports a wrong
+        // An unknown source entity is assumed to have the attribute. Validation reports a wrong
         // name, but a missing expression would lose values.
         return source?.hasAttribute(name, of: entity) ?? true ? .source(name) : nil
     }
@@ -396,7 +396,7 @@ struct MappingImport {
         return try relatedExpression(object, name: name, of: mapping, source: entity, place: place)
     }
 
-    /// Returns the expression for a relationship without a named entity mapping, as
+    /// Returns the expression for a relationship mapping that names no entity mapping, as
     /// ``CoreDataMappingReader`` describes.
     private mutating func relatedExpression(
         _ object: XMLStoreObject, name: String, of mapping: XMLStoreObject, source entity: String, place: String
@@ -409,7 +409,9 @@ struct MappingImport {
             guard path == nil else {
                 throw failure(
                     object, place: place,
-                    what: "its destination entity is unknown; pass both models to MappingFile.read")
+                    what:
+                        "its destination entity is unknown; pass both models to MappingFile.read, or write --mapping=FILE@FROM..TO"
+                )
             }
             return .relatedInstances(ofSourceRelationship: name)
         }

@@ -5,9 +5,9 @@ package import RoostMigration
 /// The result of reading one of Apple's mapping models.
 package struct CoreDataMappingModel: Sendable {
     package var mapping: MappingModel
-    /// The path of the source model in the project, as recorded in the file.
+    /// The path of the source model in the Xcode project, as recorded in the file.
     package var sourceModelPath: String?
-    /// The path of the destination model in the project.
+    /// The path of the destination model in the Xcode project.
     package var destinationModelPath: String?
     package var warnings: [ModelImportWarning]
 }
@@ -15,7 +15,7 @@ package struct CoreDataMappingModel: Sendable {
 /// A reader of Apple's mapping models: `.xcmappingmodel` bundles and the `xcmapping.xml` in them.
 ///
 /// As in Xcode's compiler, mappings are in the order of their numbers, and unnamed mappings get
-/// default names. An attribute without an expression gets `$source.name` if the source entity has
+/// default names. An attribute `a` without an expression gets `$source.a` if the source entity has
 /// that attribute too. A relationship without an expression follows the source relationship with
 /// the same name, and gets the objects created from the related objects. If several entity mappings
 /// create objects of the destination entity, only the first mapping is used.
@@ -30,8 +30,8 @@ package enum CoreDataMappingReader {
     /// Reads a mapping model.
     ///
     /// Given models provide version hashes and the types for parsing filters. If both models are
-    /// given, mappings between equal entities have type `copy` if they only copy. The names of a
-    /// missing model come from its copy in the file.
+    /// given, mappings between equal entities have type `copy` if they only copy. If a model is
+    /// not given, its copy in the file provides the names of entities and properties.
     package static func read(
         at path: String, source: ManagedObjectModel? = nil, destination: ManagedObjectModel? = nil
     ) throws(StoreError) -> CoreDataMappingModel {

@@ -158,7 +158,7 @@ enum PredicateText {
 }
 
 extension ArchivedObject {
-    /// The bits of an archived comparison operator for options such as `[cd]`.
+    /// The bits for options such as `[cd]` in an archived comparison operator.
     ///
     /// IN and CONTAINS store the bits in `NSFlags`, other operators in `NSOptions`.
     var comparisonOptions: Int64 {

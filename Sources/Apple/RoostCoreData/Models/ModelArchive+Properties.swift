@@ -12,7 +12,7 @@ extension ModelArchive {
 
     /// Returns whether Spotlight indexes a property.
     ///
-    /// Newer systems write the key without `Is`.
+    /// Newer systems write the field's name without `Is`.
     private static func isIndexedBySpotlight(_ object: ArchivedObject) throws(StoreError) -> Bool {
         if try object.flag("NSIndexedBySpotlight") { return true }
         return try object.flag("NSIsIndexedBySpotlight")
@@ -91,7 +91,7 @@ extension ModelArchive {
         return attribute
     }
 
-    /// Reads the elements of a composite from all fields of an archived attribute.
+    /// Reads a composite's elements, which any field of the archived attribute may contain.
     private mutating func readElements(
         _ object: ArchivedObject, into attribute: inout AttributeDescription, entity: String, depth: Int
     ) throws(StoreError) {

@@ -7,8 +7,8 @@ internal import RoostForeignSQLite
     ///
     /// Core Data names a column after the property. If sibling entities have properties with the
     /// same name, Core Data adds digits, and no table records which sibling owns which column. The
-    /// search then compares the declared types, the columns with values in rows of each entity, and
-    /// the order of the entities' numbers.
+    /// search then uses the declared types, the columns with values in each entity's rows, and the
+    /// order of entity numbers.
     struct CoreDataColumns {
         /// A property and the entity that declares it.
         struct Owner: Hashable {

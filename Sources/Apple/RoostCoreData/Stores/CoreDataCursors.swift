@@ -70,7 +70,7 @@ internal import RoostForeignSQLite
             statement.reset()
             try statement.bind(id.key, at: 1)
             guard try statement.step() else { return }
-            // Skip an object of a superentity or sibling entity: the ID names another entity.
+            // Skip an object whose entity is neither the ID's entity nor one of its subentities.
             guard let number = snapshot.schema.entities[statement.integer(1)], entity.includes(number) else { return }
             _ = try reader.append(statement, to: &batch)
         }

@@ -90,8 +90,8 @@ internal import RoostForeignSQLite
 
         /// Sets binary data.
         ///
-        /// With external storage, the value is the byte 1 followed by the data, or the byte 2
-        /// followed by the name of a file.
+        /// If external storage is allowed, the value is the byte 1 followed by the data, or the
+        /// byte 2 followed by the name of a file.
         private func setData(
             _ bytes: UnsafeRawBufferPointer, reading: CoreDataSchema.Reading, batch: inout RecordBatch
         ) throws(StoreError) -> Bool {

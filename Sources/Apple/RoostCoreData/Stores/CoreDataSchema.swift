@@ -115,8 +115,8 @@ internal import RoostForeignSQLite
 
         /// Returns the file's entity numbers, by the model's entity numbers.
         ///
-        /// After a migration in place, an entity may still have its old name in the file: the
-        /// renaming identifier.
+        /// After a migration in place, the file may still contain an entity's old name, which is
+        /// its renaming identifier.
         private static func fileNumbers(
             _ model: ManagedObjectModel, tables: CoreDataTables, database: ForeignDatabase
         ) throws(StoreError) -> [Int64] {
@@ -191,7 +191,7 @@ internal import RoostForeignSQLite
             private var positions: [String: Int32] = [:]
             private var nextColumn: Int32 = 3
 
-            /// Returns the position of an expression with `width` values; adds a new expression.
+            /// Returns the position of an expression with `width` values, adding it if it is new.
             mutating func position(of expression: String, width: Int32 = 1) -> Int32 {
                 if let known = positions[expression] { return known }
                 let position = nextColumn
@@ -244,8 +244,8 @@ internal import RoostForeignSQLite
                 externalColumns: externalColumns)
         }
 
-        /// Returns the rule for a to-one reference or a position in the inverse relationship; nil
-        /// for a position without a column.
+        /// Returns the rule for a reference or order field, or nil for an order field without a
+        /// column.
         private static func reading(
             of field: RecordLayout.Field, by reference: Reference, row: inout RowExpressions
         ) -> Reading? {

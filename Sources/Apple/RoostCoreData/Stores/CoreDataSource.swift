@@ -14,9 +14,9 @@ internal import RoostForeignSQLite
     /// result is discarded and `busy` is thrown. If the originals of a copy have changed, opening
     /// another connection throws `storeReplaced`.
     ///
-    /// Closing a file releases the POSIX locks of all connections of the process to that file. So
-    /// this type refuses a file that is open as one of Roost's own stores. A program must not read
-    /// a store through this type while the program has the file open with SQLite itself.
+    /// Closing a file releases all POSIX locks that the process holds on it. So this type refuses a
+    /// file that is open as one of Roost's own stores. A program must not read a store through this
+    /// type while the program has the file open with SQLite itself.
     struct CoreDataSource: Sendable {
         /// The path of the main file.
         let path: String
@@ -27,8 +27,8 @@ internal import RoostForeignSQLite
 
         /// Examines the files of the store at `path`.
         ///
-        /// A file with other hard links is read only if `acceptsLinks` is true or the path has a
-        /// log or journal.
+        /// Refuses a file with other hard links unless `acceptsLinks` is true or the path has a log
+        /// or journal.
         init(path: String, acceptsLinks: Bool) throws(StoreError) {
             self.path = path
             guard !path.isEmpty, !path.utf8.contains(0) else {
@@ -62,8 +62,8 @@ internal import RoostForeignSQLite
         /// Refuses a log or journal that is not a regular file, and a main file whose log may be at
         /// another path.
         ///
-        /// The log of a file with several hard links may be next to another link, because SQLite
-        /// derives the log's path from the path of the opened file.
+        /// SQLite derives the log's path from the path that it opened, so the log may be next to
+        /// another hard link.
         private static func requireLog(ofStoreAt path: String, acceptsLinks: Bool) throws(StoreError) {
             var hasLog = false
             for suffix in ["-wal", "-journal"] {
@@ -96,9 +96,10 @@ internal import RoostForeignSQLite
 
         /// Opens a connection to the current files of the store.
         ///
-        /// - Throws: `storeReplaced` if the path now refers to another file, or if the files were
-        ///   copied and have changed; `busy` if a rollback journal has appeared; `notAStore` if the
-        ///   file is open as one of Roost's own stores; errors of ``ForeignDatabase``.
+        /// - Throws: `storeReplaced` if the path now refers to another file, or if the files have
+        ///   changed since they were copied; `busy` if a rollback journal has appeared;
+        ///   `notAStore` if the file is open as one of Roost's own stores; errors of
+        ///   ``ForeignDatabase``.
         func open() throws(StoreError) -> (database: ForeignDatabase, guard: SourceGuard) {
             guard !HeldFiles.shared.contains(path) else {
                 throw StoreError(

@@ -134,7 +134,7 @@
         ) throws(StoreError) -> [StoreFinding] {
             let columns = root.externalColumns.sorted { $0.key < $1.key }
             guard !columns.isEmpty else { return [] }
-            // Read only values in the form of a reference to a data file, because others may be large.
+            // Other values may be large, so read only values in the form of a reference to a data file.
             let values = columns.map {
                 "CASE WHEN length(\($0.value)) IN (37, 38) AND substr(\($0.value), 1, 1) = x'02' THEN \($0.value) END"
             }

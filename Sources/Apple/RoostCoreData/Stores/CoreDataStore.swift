@@ -66,8 +66,9 @@
 
         /// Returns a view of the store's current content.
         ///
-        /// Throws `storeReplaced` if the path now refers to another file, if the tables or the UUID
-        /// changed, or if the store was opened with a rollback journal and its files changed since.
+        /// Throws `storeReplaced` if the path now refers to another file, or if the tables or the
+        /// UUID changed. Also throws it if the store was opened with a rollback journal, and its
+        /// files have changed since.
         package func snapshot() throws(StoreError) -> any StoreSnapshot { try makeSnapshot() }
 
         func makeSnapshot() throws(StoreError) -> CoreDataSnapshot {

@@ -12,9 +12,8 @@
     /// - Type option `model`: the path of a `.xcdatamodeld` or `.momd` bundle, a `.xcdatamodel`, a
     ///   `.mom`, or a model document `*.json`. Option `modelVersion` names the version in a bundle
     ///   (default: the version that matches the file).
-    /// - `StoreOptions/model`, which must be compatible with the model that newer versions of Core
-    ///   Data store in the file.
-    /// - The model in the file.
+    /// - `StoreOptions/model`, which must have the same version hashes as a model in the file.
+    /// - The model that newer versions of Core Data store in the file.
     package struct CoreDataStoreType: ReadOnlyPersistentStoreType, ModelMatchingStoreType {
         package init() {}
 
@@ -31,7 +30,7 @@
                 ),
                 StoreOptionDescription(
                     "modelVersion", values: .text, standard: "the version that fits the store",
-                    summary: "The version in the bundle that model names."),
+                    summary: "The version in the bundle that option model names."),
             ]
         }
 

@@ -76,8 +76,8 @@ internal import RoostForeignSQLite
             return found.sorted { $0.suffix < $1.suffix }.map(\.column)
         }
 
-        /// Returns the number of one to four digits that follows `base` in `name`, or 0 if nothing
-        /// follows.
+        /// Returns the number of one to four digits that follows `base` in `name`, 0 if nothing
+        /// follows, or nil for another name.
         static func suffix(of name: String, after base: String) -> Int? {
             let upper = name.uppercased()
             guard upper.hasPrefix(base) else { return nil }

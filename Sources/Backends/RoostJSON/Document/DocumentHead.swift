@@ -145,7 +145,7 @@ struct DocumentHead: Sendable {
     ) throws(StoreError) -> (bytes: [UInt8], place: TextPosition) {
         let key = text.tokenPosition
         let keyByteCount = text.withText { $0.count } + 2
-        // Any value that a commit accepted must be readable, so only the document's size is limited.
+        // Any value that a commit accepted must be readable, so the limit is the maximum of a token.
         let value = try text.captureValue(byteCountLimit: JSONTokenReader.maximumTokenByteCount)
         // Unless the document was edited by hand, the value follows its key on the same line.
         let column = key.column + keyByteCount + 2

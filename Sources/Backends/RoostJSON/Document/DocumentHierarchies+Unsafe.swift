@@ -25,7 +25,7 @@ final class DocumentHierarchies {
         entity.superentity != nil || entity.hasSubentities
     }
 
-    /// Reads a whole document from an unread stream, which checks the checksum and the tally.
+    /// Reads a whole document from a new stream, which verifies the checksum and the tally.
     ///
     /// Records that do not fit into memory go to temporary files in `directories`.
     init(_ file: DocumentFile, stream: DocumentStream, directories: [String]) throws(StoreError) {

@@ -4,8 +4,8 @@ internal import RoostKeyValue
 
 /// A bulk load that writes the document directly, without building the store in memory.
 ///
-/// The store must be empty and unpublished. If the model has subentities, documents order records
-/// differently from other stores, so the loader sorts the text of the records in bounded memory.
+/// The store must be empty and unpublished. If the model has subentities, the records do not arrive
+/// in the document's order. The loader then sorts the text of the records in bounded memory.
 ///
 /// If a batch is out of order or invalid, the loader passes the document written so far to the
 /// key-value engine's loader, which continues the load.

@@ -106,7 +106,8 @@ struct DocumentPlaces {
 
     // MARK: Walking
 
-    /// Returns the position of a record, or of one of its properties.
+    /// Returns the position of a record's property, or of the record if the property is nil or
+    /// missing.
     private func record(_ key: Int64, root: Int, property: String?) throws(StoreError) -> TextPosition? {
         var found: TextPosition?
         try visitRecords { (entity, recordKey, place, properties) in
@@ -155,8 +156,8 @@ struct DocumentPlaces {
         return found
     }
 
-    /// Calls `next` before each relationship, and `body` for each normalized link until `body`
-    /// returns false.
+    /// Calls `next` before each list, and `body` for each normalized link, until `body` returns
+    /// false.
     private func visitLinks(
         _ body: (ManagedObjectModel.Relationship, Link, TextPosition) -> Bool, next: () -> Void = {}
     ) throws(StoreError) {

@@ -27,7 +27,7 @@ struct DocumentReader: ~Copyable {
     private let other: ((ManagedObjectModel) throws(StoreError) -> any BulkLoader)?
 
     private struct Loading {
-        /// The store to fill, or nil if another loader receives the records.
+        /// The store to fill, or nil if a given loader receives the records.
         let store: (storage: MemoryStorage, store: KeyValueStore)?
         let loader: any BulkLoader
         let model: ManagedObjectModel

@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// A view of a document whose contents stay in the file.
+/// A view of a document that leaves the contents in the file.
 ///
 /// Complete lists and hierarchies are read from the file, in bounded memory. Any other request
 /// reads the whole document into memory.
@@ -12,9 +12,9 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
     private let file: DocumentFile
     private let head: DocumentHead
     private let tail: DocumentTail
-    /// An idle stream that later passes reuse.
+    /// An idle stream for reuse by later passes.
     private var stream: DocumentStream?
-    /// An idle reader that later cursors reuse.
+    /// An idle reader for reuse by later cursors.
     private var hierarchies: DocumentHierarchies?
     private let spillDirectories: [String]
     private let requireOpenStore: () throws(StoreError) -> Void
@@ -22,7 +22,7 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
     private var whole: (any StoreSnapshot)?
     private var isClosed = false
 
-    /// Creates a view of a document, with a stream from which nothing was read.
+    /// Creates a view of a document, with a stream from which no list was read.
     ///
     /// `whole` reads the document into memory and returns a view of its contents.
     init(
@@ -55,7 +55,7 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
 
     // MARK: Lists
 
-    /// Returns a stream positioned before `list`.
+    /// Returns a stream that has not begun `list`.
     func takeStream(before list: DocumentStream.List) throws(StoreError) -> DocumentStream {
         if let taken = stream, taken.isBefore(list) {
             stream = nil
@@ -81,10 +81,10 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
         return try DocumentHierarchies(file, stream: try makeStream(), directories: spillDirectories)
     }
 
-    /// Keeps a reader for reuse after the end of a hierarchy.
+    /// Keeps a reader that reached the end of a hierarchy, for reuse.
     func giveBack(_ hierarchies: DocumentHierarchies) { self.hierarchies = hierarchies }
 
-    /// Keeps a stream for reuse after the end of a list.
+    /// Keeps a stream that reached the end of a list, for reuse.
     func giveBack(_ stream: DocumentStream) { self.stream = stream }
 
     func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
@@ -201,7 +201,7 @@ private struct DocumentPass {
 
     /// Calls `body` with a stream positioned at the next elements of the list.
     ///
-    /// - Returns: Whether the list has more elements after the call.
+    /// - Returns: Whether the list may have more elements after the call.
     mutating func read(_ body: (DocumentStream) throws(StoreError) -> Void) throws(StoreError) -> Bool {
         guard !isEmpty else { return false }
         let reading = if let stream { stream } else { try snapshot.takeStream(before: list) }

@@ -4,10 +4,10 @@ internal import RoostText
 
 /// Reads the lists of a document from the first to the last, in constant memory.
 ///
-/// The document must have a checksum, because a document edited by hand may have another order. At
-/// the end, the contents are checked against the checksum and the tally.
+/// The document must have a checksum, because manual edits can change the order of the lists and
+/// their elements. At the end, the contents are checked against the checksum and the tally.
 final class DocumentStream {
-    /// A list; lists compare in the order of the document.
+    /// A list of records or links, compared by its position in a document.
     enum List: Comparable {
         case records(entity: Int)
         case links(relationship: Int)
@@ -60,7 +60,7 @@ final class DocumentStream {
         tally = StoreTally(model: model)
         tally.generation = head.generation
         do throws(StoreError) { try advance() } catch { throw try Self.explain(error, file: file) }
-        // A later stream of this file must read the same contents, so the file must be unchanged.
+        // All streams of this file must read the same contents, so the file must be unchanged.
         try file.requireUnchanged()
     }
 
@@ -70,7 +70,7 @@ final class DocumentStream {
         guard next == list else { throw DocumentTail.mismatch(file) }
     }
 
-    /// Returns whether the stream may still reach a list.
+    /// Returns whether the stream can still reach a list.
     func isBefore(_ list: List) -> Bool { last.map { $0 < list } ?? true }
 
     /// Skips the rest of the current list.
@@ -160,7 +160,7 @@ final class DocumentStream {
 
     // MARK: From list to list
 
-    /// Moves into the next list, or reads the rest of the document after the last list.
+    /// Moves into the next list or, after the last list, reads the rest of the document.
     private func advance() throws(StoreError) {
         last = next ?? last
         next = nil
@@ -184,7 +184,7 @@ final class DocumentStream {
         }
     }
 
-    /// Returns the list that the current key names.
+    /// Returns the list whose name is the current JSON key.
     private func list() throws(StoreError) -> List {
         let name = text.text
         if isInLinks {

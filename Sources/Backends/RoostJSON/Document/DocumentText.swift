@@ -5,8 +5,8 @@ internal import RoostText
 
 /// Writes the text of a document.
 ///
-/// Equal contents give equal bytes. Callers append the records first, by the number of their
-/// entity, then by key. The links follow, by the number of their relationship.
+/// Equal contents give equal bytes. Callers append the records first, ordered by entity number and
+/// key. The links follow, ordered by relationship number.
 struct DocumentText {
     private let output: DocumentOutput
     private let model: ManagedObjectModel

@@ -89,7 +89,7 @@ struct DocumentWriter {
     private static let idCount = 4096
 }
 
-/// A read-only storage whose views all use one reader, for example of an uncommitted transaction.
+/// A read-only storage whose views all use one reader, for example an uncommitted transaction.
 private final class ReaderStorage: OrderedKeyValueStorage, @unchecked Sendable {
     // Proof of Sendable: created, used and released by one `DocumentWriter`, on one thread.
     private let reader: any KeyValueReader

@@ -106,7 +106,7 @@ final class JournalFile {
             underlying: error)
     }
 
-    /// Throws `storeReplaced` if the journal file was replaced or changed.
+    /// Throws `storeReplaced` if the journal file was removed, replaced or changed.
     func requireCurrent() throws(StoreError) {
         let now: FileIdentity
         do throws(StoreError) { now = try FileIdentity(at: file.path) } catch {

@@ -54,8 +54,8 @@ struct JournalRecovery: ~Copyable {
 
     /// Checks that a journal belongs to the store beside it, before both are removed.
     ///
-    /// A damaged journal and a journal beside a damaged document pass, because their store is
-    /// unknown.
+    /// If the journal or the document is damaged, the check passes, because the stores cannot be
+    /// compared.
     static func requireOwnToRemove(besideStoreAt path: String) throws(StoreError) {
         guard let head = try requireJournal(besideStoreAt: path) else { return }
         let journalPath = path + JournalFile.suffix
@@ -132,7 +132,7 @@ struct JournalRecovery: ~Copyable {
     /// Returns whether the header or a frame of the journal has the check `wanted`.
     private func contains(_ wanted: UInt64, chain: UInt64) throws(StoreError) -> Bool {
         var state = JournalState(relation: .folded, endOffset: JournalHeader.byteCount, chain: chain)
-        // Later frames were never acknowledged, so they need not be read.
+        // Frames after the match were never acknowledged, so they need not be read.
         while state.chain != wanted { guard try next(&state) != nil else { return false } }
         return true
     }
@@ -188,7 +188,8 @@ struct JournalRecovery: ~Copyable {
         )
     }
 
-    /// Returns whether a sector of the head at `offset` has only zeros from `offset` on.
+    /// Returns whether a sector with a part of the head at `offset` has only zeros, without regard
+    /// to the bytes before `offset`.
     private func headHasZeroPiece(at offset: Int) throws(StoreError) -> Bool {
         var start = offset
         while start < min(byteCount, offset + JournalFrame.headByteCount) {

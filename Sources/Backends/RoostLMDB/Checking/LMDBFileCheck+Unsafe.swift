@@ -146,8 +146,8 @@ final class LMDBFileCheck {
                 throw LMDBDamage("another page size than on page 0", page: 1)
             }
             for (number, meta) in [first, second].enumerated() {
-                // The last page may lie beyond the end of the file, because pages that one transaction
-                // allocates and frees may never be written.
+                // The last page may lie beyond the end of the file, because pages that are allocated and
+                // freed in the same transaction may never be written.
                 guard meta.lastPage >= 1, meta.lastPage < 1 << 40 else {
                     throw LMDBDamage("\(meta.lastPage) pages", page: UInt64(number))
                 }
@@ -358,7 +358,7 @@ final class LMDBFileCheck {
         }
     }
 
-    /// Marks the pages of one record of the free list.
+    /// Marks the pages in one record of the free list as free.
     ///
     /// The record's key is the number of the transaction that freed the pages. The value is the
     /// count of the pages, then their numbers in descending order.

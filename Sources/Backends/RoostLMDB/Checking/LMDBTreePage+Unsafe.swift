@@ -1,7 +1,7 @@
 internal import RoostKeyValue
 internal import RoostSystem
 
-/// A branch or leaf page of an LMDB file whose nodes are contiguous and lie inside the page.
+/// A checked branch or leaf page: its nodes are contiguous and lie inside the page.
 ///
 /// References to other pages are not checked.
 struct LMDBTreePage {
@@ -17,7 +17,7 @@ struct LMDBTreePage {
     }
 
     struct Node {
-        /// The number of bytes of the value in a leaf's node.
+        /// The value's size in bytes, which is valid only in a leaf.
         let valueByteCount: Int
         /// The kind of content, or nil in a branch and for flags that Roost never writes.
         let content: Content?

@@ -27,7 +27,7 @@ enum EnvironmentRegistry {
         var linkedPath: String?
     }
 
-    /// The place of a file's environment.
+    /// A container for a file's environment.
     ///
     /// The lock of `environment` is held while the file is opened or closed, so that other threads
     /// wait.
@@ -58,7 +58,7 @@ enum EnvironmentRegistry {
     ///
     /// - the file, under a temporary name of the store,
     /// - another file that was at the path before,
-    /// - the file, if only one of the two openings has a ``Key/linkedPath``.
+    /// - the file, at the same path but with another ``Key/linkedPath``.
     static func lease(path: String, settings: LMDBSettings, isNew: Bool = false) throws(StoreError) -> EnvironmentLease
     {
         var timeout = Timeout(seconds: settings.timeoutSeconds)
@@ -77,7 +77,7 @@ enum EnvironmentRegistry {
                     .busy,
                     isReplaced
                         ? "'\(path)' is being replaced in this process; try again later"
-                        : "Cannot open '\(path)': this process has another file open that was at this path before, or has this file open through another hard link. Close the stores and snapshots of that file first."
+                        : "Cannot open '\(path)': this process has another file open that was at this path before, or opened this file before its number of hard links changed. Close the stores and snapshots of that file first."
                 )
             }
         }
@@ -138,6 +138,7 @@ enum EnvironmentRegistry {
         slot.environment.withLock { environment in
             let isLast = entries.withLock { ($0[slot.key]?.userCount ?? 0) <= 1 }
             if isLast {
+                // The slot's lock is held, so no other thread opens the file before it is closed.
                 environment?.close()
                 environment = nil
             }

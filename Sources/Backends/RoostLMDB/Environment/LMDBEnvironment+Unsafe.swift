@@ -25,7 +25,7 @@ final class LMDBEnvironment: Sendable {
         var pool: [OpaquePointer] = []
         /// The number of reader slots of all processes together.
         var readerCount = 0
-        /// Whether a failure made the handle unusable.
+        /// Whether the handle must be replaced, for example after a failure.
         var needsReopening = false
         var isWritable = false
     }
@@ -73,8 +73,8 @@ final class LMDBEnvironment: Sendable {
         let isLinked = try StoreFile.requireOneName(
             ofStoreAt: path, forWriting: settings.isWritable, acceptsLinks: settings.acceptsLinks,
             companions: LMDBStoreType.companions)
-        // This check is repeated under the lock, because another process may have removed LMDB's
-        // lock file meanwhile.
+        // This check is repeated under the lock, because another file may have replaced LMDB's lock
+        // file meanwhile.
         try StoreFile.requireOwnCompanions(ofStoreAt: path, type: LMDBStoreType())
         let handleCheck = try FileHandleCheck(at: path)
         // LMDB's locks belong to a path and do not exclude a writer that uses another hard link.
@@ -225,7 +225,7 @@ final class LMDBEnvironment: Sendable {
                 var deadReaders: Int32 = 0
                 try check(mdb_reader_check(handle, &deadReaders), path: path)
             }
-            // The first opener of all processes has set the number of slots.
+            // The first process that opened the file has set the number of slots.
             var readerCount: UInt32 = 0
             try check(mdb_env_get_maxreaders(handle, &readerCount), path: path)
             gate.readerCount = Int(readerCount)
@@ -405,7 +405,7 @@ final class LMDBEnvironment: Sendable {
         )
     }
 
-    /// Reopens the handle if it failed.
+    /// Reopens the handle if it is missing or must be replaced.
     func reopenIfNeeded(timeoutSeconds: Double) throws(StoreError) {
         guard gate.withLock({ $0.needsReopening || $0.handle == nil }) else { return }
         try exclusively(timeoutSeconds: timeoutSeconds, purpose: "opened again") { (gate) throws(StoreError) in
@@ -425,7 +425,7 @@ final class LMDBEnvironment: Sendable {
         let lock = try WriterLock(forStoreAt: path)
         try exclusively(timeoutSeconds: timeoutSeconds, purpose: "opened for writing") { (gate) throws(StoreError) in
             if !gate.isWritable { try reopen(&gate, isWritable: true) }
-            // Another thread that sees a writable environment must find its lock.
+            // Another thread that sees a writable environment must find the writer lock.
             writerLock.withLock { if $0 == nil { $0 = lock } }
         }
     }

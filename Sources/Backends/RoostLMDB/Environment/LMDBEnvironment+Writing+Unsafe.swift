@@ -79,7 +79,7 @@ extension LMDBEnvironment {
     /// Begins a write transaction, which belongs to the calling thread.
     ///
     /// Returns nil if another process has enlarged the map. The caller must then adopt the new size
-    /// first.
+    /// and try again.
     ///
     /// The caller calls ``leave()`` after the transaction has ended.
     func beginWrite() throws(StoreError) -> LMDBTransaction? {

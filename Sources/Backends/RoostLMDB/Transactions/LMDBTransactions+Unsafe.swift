@@ -44,7 +44,7 @@ final class LMDBTransaction {
         body()
     }
 
-    /// Calls `body` when the last current visit ends.
+    /// Calls `body` when all current visits have ended.
     func afterVisits(_ body: @escaping () -> Void) { whenVisited = body }
 
     @inline(__always)

@@ -5,7 +5,7 @@ internal import RoostSystem
 
 /// A write transaction, which belongs to the thread that began it.
 ///
-/// If entries arrive in key order, the cursor of each space usually saves the search from the root.
+/// If entries arrive in key order, each space's cursor usually avoids a search from the root.
 final class LMDBWriter: KeyValueWriter {
     private struct Place {
         // SAFETY: valid until the transaction closes its cursors in `end()`. After that
@@ -49,7 +49,7 @@ final class LMDBWriter: KeyValueWriter {
 
     /// Returns the cursor of a space.
     ///
-    /// A cursor is used either only or never for appending, because LMDB assumes that a cursor that
+    /// A cursor for appending is used for nothing else, because LMDB assumes that a cursor that
     /// reached the end stays there.
     private func cursor(_ space: KeySpace, isAppending: Bool = false) throws(StoreError) -> OpaquePointer {
         _ = try transaction.requireOpen()

@@ -5,7 +5,7 @@
     internal import RoostSystem
 
     extension PostgreSQLConnection {
-        /// Runs `body`, and calls `check` regularly while its statements run.
+        /// Runs `body`, and calls `check` regularly while the statements of `body` run.
         ///
         /// If `check` throws, the running statement is cancelled and throws the same error.
         package func ending<Result>(
@@ -16,7 +16,7 @@
             return try body()
         }
 
-        /// Adds a check as ``ending(when:_:)`` does, but for all later statements.
+        /// Adds a check as ``ending(when:_:)`` does, but never removes it.
         func endStatements(when check: @escaping () throws(StoreError) -> Void) { checks.append(check) }
 
         /// Runs `body` without the checks, so that its statements run to their end.

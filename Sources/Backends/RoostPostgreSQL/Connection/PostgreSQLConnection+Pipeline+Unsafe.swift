@@ -122,12 +122,12 @@
 
         /// Waits for the results of the statements in the pipeline, and leaves the pipeline mode.
         ///
-        /// The synchronization must have been sent. The results can include errors.
+        /// `PQpipelineSync` must have been called. The results can include errors.
         func endPipeline(_ what: String) throws(StoreError) -> [PostgreSQLResult] {
             let connection = try open()
             var results: [PostgreSQLResult] = []
             // For each statement, `next` returns a result and then nil. The last result is that of
-            // the synchronization.
+            // `PQpipelineSync`.
             var endCount = 0
             while true {
                 guard let result = try next(what) else {
@@ -145,7 +145,7 @@
 
         // MARK: Rows ahead
 
-        /// Sends a FETCH; ``take(_:)`` returns its rows.
+        /// Sends a FETCH; ``take(_:of:)`` returns its rows.
         func fetchAhead(_ sql: String, isBinary: Bool = true) throws(StoreError) -> PostgreSQLRowsAhead {
             try settle()
             let connection = try open()
@@ -171,8 +171,7 @@
         /// Waits for the rows of the FETCH that was sent ahead, if any, and throws its error.
         ///
         /// Checks can cancel the FETCH only if `isCancellable` is true. If the caller only wants to
-        /// send a statement, the rows belong to another cursor. The caller's checks must not cancel
-        /// it.
+        /// send a statement, its checks must not cancel the FETCH of another cursor.
         private func collectAhead(isCancellable: Bool = false) throws(StoreError) {
             guard let rows = ahead else { return }
             ahead = nil
@@ -192,7 +191,7 @@
 
     /// The rows of a FETCH, which may not have arrived yet.
     final class PostgreSQLRowsAhead {
-        /// The rows or the error; nil until the answer arrives.
+        /// The rows or the error; nil before the answer is read and after the rows are taken.
         var outcome: Result<PostgreSQLResult, StoreError>?
     }
 #endif

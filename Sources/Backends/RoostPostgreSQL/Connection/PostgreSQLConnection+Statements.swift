@@ -106,8 +106,7 @@
         func closeLater(_ cursor: String) {
             unusedCursors.append(cursor)
             view?.newCursors.remove(cursor)
-            // If work is pending, the next statement must report its errors, which closing would
-            // hide.
+            // The next statement must report the errors of pending work, which closing would hide.
             guard unusedCursors.count >= 16, isInTransaction, !isWorking else { return }
             let sql = unusedCursors.map { "CLOSE \($0)" }.joined(separator: "; ")
             unusedCursors = []

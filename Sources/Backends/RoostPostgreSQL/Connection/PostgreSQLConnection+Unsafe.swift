@@ -12,7 +12,7 @@
         let name: String
         private(set) var settings: PostgreSQLSettings
         private var handle: OpaquePointer?
-        /// The wait for an answer before a deadline is computed.
+        /// The maximum wait for an answer before a deadline is computed.
         private static let soonMilliseconds: Int32 = 20
         /// The checks that are called while a statement runs; an error of a check ends the
         /// statement.
@@ -21,7 +21,7 @@
         var isCancelling = false
         /// The maximum time to wait for an answer, or nil for the value in the settings.
         var timeout: Duration?
-        /// The clock of the lease, which must be valid for each message; nil without a lease.
+        /// The clock of the lease, checked at each use of the connection; nil without a lease.
         var lease: PostgreSQLLeaseClock?
         /// The number of rows that the last command outside a pipeline changed or returned.
         package private(set) var changedRowCount = 0
@@ -263,10 +263,11 @@
             try query("SET default_transaction_isolation = '\(settings.isolation)'")
         }
 
-        /// Refuses a connection pooler in transaction mode, which may change the server's session.
+        /// Refuses a connection pooler in transaction mode, which can change the server session.
         ///
         /// Another session lacks the lock and the settings. With any pooler, the process ID that
-        /// libpq received differs from the server's ID. Only a second connection shows the mode.
+        /// libpq received differs from that of the server's session. Only a second connection shows
+        /// the pooler's mode.
         ///
         /// - Throws: `unsupported` for such a pooler, and errors of the server.
         func requireSession(_ location: PostgreSQLLocation) throws(StoreError) {
@@ -317,7 +318,7 @@
             return handle
         }
 
-        /// Runs one or several statements without parameters, and returns the last result as text.
+        /// Runs statements without parameters, and returns the last result, in text format.
         @discardableResult
         func query(_ sql: String, what: String = "A statement on") throws(StoreError) -> PostgreSQLResult {
             try requireText(sql)

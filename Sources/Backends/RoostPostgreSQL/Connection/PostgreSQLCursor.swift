@@ -5,9 +5,9 @@
 
     /// A SELECT that reads its rows from a cursor of the server, so that memory use is bounded.
     ///
-    /// It works only in a transaction, which also ends the cursor.
+    /// It works only in a transaction, whose end closes the cursor.
     final class PostgreSQLCursor: PostgreSQLStatement {
-        /// The approximate maximum number of bytes of the rows of one FETCH.
+        /// The approximate maximum size of the rows of one FETCH, in bytes.
         private static let mostBytes = 512 << 10
         static let mostRows = 1024
         /// The maximum number of rows of the first FETCH, before any row's size is known.
@@ -16,9 +16,9 @@
         ///
         /// Each later FETCH requests at most twice as many rows as the previous one.
         private static let secondRows = 64
-        /// The minimum number of rows of a FETCH after which the next FETCH is sent ahead.
+        /// The number of rows of a FETCH below which the next FETCH is not sent ahead.
         private static let fewestAhead = 256
-        /// The maximum wait for a FETCH after which the next FETCH is sent ahead.
+        /// The wait for a FETCH above which the next FETCH is not sent ahead.
         ///
         /// A caller that stops reading must wait for rows that were requested ahead. So no rows are
         /// requested ahead if the previous rows came slowly.

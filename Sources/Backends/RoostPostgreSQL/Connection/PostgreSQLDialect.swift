@@ -17,7 +17,7 @@
         package var maximumIdentifierByteCount: Int { 63 }
         /// The limit of a table; see <https://www.postgresql.org/docs/15/limits.html>.
         package var maximumColumnCount: Int { 1600 }
-        /// The maximum that fits into the 16 bits of a message.
+        /// The maximum that fits into the 16-bit parameter count of a message.
         package var maximumParameterCount: Int { 65535 }
 
         /// Returns whether a name can be that of a system column, a system table, or a primary
@@ -36,7 +36,7 @@
         /// The databases of the portable profile always compare bytes.
         package var textType: String { profile == .portable ? "TEXT" : "TEXT COLLATE \"C\"" }
         package var blobType: String { "BYTEA" }
-        /// DOUBLE PRECISION, which is stored and sent bit by bit.
+        /// DOUBLE PRECISION, whose bits are stored and sent unchanged.
         package var floatingType: String { "DOUBLE PRECISION" }
 
         /// Returns CREATE INDEX, with nulls first in ascending columns and last in descending ones.
@@ -123,7 +123,7 @@
         /// Returns a condition that is false only for NaN, which equals itself in PostgreSQL.
         package func isNoNaN(_ column: String) -> String? { "(\(column) IS DISTINCT FROM 'NaN'::double precision)" }
 
-        /// Returns the order of an index, in which NaN comes after all numbers.
+        /// Returns the terms of ``order(_:ascending:)``, in which NaN comes after all numbers.
         package func floatingOrder(_ column: String, ascending: Bool) -> [String]? {
             order(column, ascending: ascending)
         }

@@ -16,7 +16,7 @@
         static let standardSchema = "roost"
         /// The default schema of a database of another program.
         static let foreignSchema = "public"
-        /// The maximum size in bytes of the schema name of a new store, except for temporary names.
+        /// The maximum size of a new store's schema name, in bytes, except for temporary names.
         private static let longestSchema = 38
         /// The separator in a temporary schema name, between the store's schema name and a number.
         static let temporaryMark = "~roost~"

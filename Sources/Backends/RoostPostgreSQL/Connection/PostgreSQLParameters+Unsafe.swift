@@ -141,8 +141,8 @@
             for step in steps {
                 let field = record.layout.fields[Int(step.fieldIndex)]
                 let isNull = record.isNull(field)
-                // −1 marks a column that the statement omits, for example an indexed column of an
-                // UPDATE.
+                // −1 marks a column that the statement omits. For example, an UPDATE can omit
+                // indexed columns.
                 if step.column >= 0 {
                     let index = base + Int(step.column)
                     if isNull {

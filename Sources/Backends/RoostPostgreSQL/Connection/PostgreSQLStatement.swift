@@ -107,7 +107,7 @@
             }
         }
 
-        /// Returns a value of a result in binary format.
+        /// Returns a value of this result, which must be in binary format.
         func value(_ row: Int32, column: Int32, name: String) throws(StoreError) -> SQLValue {
             guard column < columnCount else {
                 throw StoreError(.internalInconsistency, "A statement on '\(name)' has no column \(column).")

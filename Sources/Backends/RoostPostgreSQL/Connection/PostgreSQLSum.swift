@@ -2,7 +2,7 @@
     internal import RoostCore
 
     extension PostgreSQLResult {
-        /// Returns a sum in binary format modulo 2⁶⁴, or nil if the value is null or missing.
+        /// Reads a binary sum, and returns it modulo 2⁶⁴, or nil if it is null or missing.
         func sum(_ row: Int32, column: Int32) -> Int64? {
             guard row < rowCount, column < columnCount, !isNull(row, column: column) else { return nil }
             return PostgreSQLSum.wrapping(binary: bytes(row, column: column))
@@ -11,7 +11,7 @@
 
     /// Functions that read sums of 64-bit integers, which the server returns as NUMERIC.
     enum PostgreSQLSum {
-        /// Returns a sum in binary format modulo 2⁶⁴, or nil for invalid bytes.
+        /// Reads a sum in binary format, and returns it modulo 2⁶⁴, or nil for invalid bytes.
         ///
         /// The format consists of parts of 2 bytes: the number of digits to base 10 000, the weight
         /// of the first digit, the sign, the number of decimal places, and the digits. Zero digits
@@ -26,7 +26,7 @@
             else { return nil }
             guard digitCount > 0 else { return 0 }
             let weight = Int(Int16(bitPattern: first))
-            // A sum of one number for each of at most 32 writer places has at most six digits to
+            // The sum of at most 32 numbers, one for each writer place, has at most six digits to
             // base 10 000.
             guard (0..<8).contains(weight), digitCount <= weight + 1 else { return nil }
             var sum: Int64 = 0
@@ -38,7 +38,7 @@
             return sign == 0 ? sum : 0 &- sum
         }
 
-        /// Returns a sum in decimal digits modulo 2⁶⁴, or nil for other text.
+        /// Reads a sum in decimal digits, and returns it modulo 2⁶⁴, or nil for other text.
         static func wrapping(text: String) -> Int64? {
             let isNegative = text.utf8.first == UInt8(ascii: "-")
             let digits = text.utf8.dropFirst(isNegative ? 1 : 0)

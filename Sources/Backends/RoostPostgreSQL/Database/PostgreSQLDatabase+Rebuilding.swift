@@ -26,8 +26,8 @@
                 })
             else { return nil }
             do throws(StoreError) {
-                // Otherwise, a program that has lost its lock could lock a row. Then the table
-                // could not be dropped.
+                // Without this, a program that has lost its store lock could lock a row. Then the
+                // table could not be dropped.
                 try connection.query("LOCK TABLE \(Self.tallies) IN EXCLUSIVE MODE")
                 // Fails early if objects of other programs depend on the old tables.
                 try connection.query("SAVEPOINT dropping")

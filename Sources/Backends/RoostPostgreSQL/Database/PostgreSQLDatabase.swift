@@ -20,7 +20,7 @@
             var isAlone = false
             /// The lock of the open store; nil after closing.
             var lock: PostgreSQLStoreLock?
-            /// The number of commits since the last attempt to remove old keys.
+            /// The number of commits since the last attempt to remove old commit keys.
             var commitCount = 0
         }
 
@@ -192,8 +192,7 @@
 
         /// The statement that makes a commit fail if another store has taken the schema's name.
         ///
-        /// It is nil with a lock. Without a lock, the names in a statement may refer to another
-        /// store.
+        /// It is nil without a lease, because the transaction's lock then prevents this.
         private var fenceSQL: String? {
             guard leaseClock != nil else { return nil }
             return
@@ -329,8 +328,8 @@
             let isFirst = connection.transactionCount == 1
             if isFirst { try connection.query("SET lock_timeout = \(settings.lockTimeout)", what: what) }
             // Every commit writes one of the rows that the sum needs. In the portable profile,
-            // reading these rows here would conflict with every commit, so a separate transaction
-            // reads the sum.
+            // reading them in this transaction would conflict with every commit. So a separate
+            // transaction reads the sum.
             let sum =
                 isPortable && purpose == .writingBesideOthers
                 ? try generationSum(on: connection, isFirst: isFirst) : nil
@@ -473,7 +472,7 @@
         /// Returns the lowest place that no other transaction of this store tries first.
         ///
         /// So concurrent writers of one program first try different places. A single writer always
-        /// adds its changes to the tallies of one place.
+        /// adds its changes to the tallies of the same place.
         private func takeFirstPlace() -> Int {
             state.withLock { state in
                 let place = (~state.firstPlaces).trailingZeroBitCount

@@ -20,7 +20,7 @@
         /// The SELECT statement of the rows that a transaction reads first.
         static let select = "SELECT \(columns) \(rows)"
         static let selectAny = "\(select) LIMIT 1"
-        /// The SELECT statement of the sum that forms the generation, as a decimal number.
+        /// The SELECT statement of the sum that forms the generation; the sum is NUMERIC.
         static let sum = "SELECT SUM(count) \(rows)"
 
         static let tableNumber = "SELECT '_roost_tallies'::regclass::oid::bigint"

@@ -24,7 +24,7 @@
         private let channel: String
         /// The lock of the store, whose session sends the notifications.
         private let lock: PostgreSQLStoreLock
-        /// Whether the profile has notifications; if not, watchers check every second.
+        /// Whether the profile has notifications; if not, watchers rely on a check every second.
         private var notifies: Bool { settings.profile == .postgresql }
         private let state = Mutex(State())
         private let queue = DispatchQueue(label: "roost notifier")

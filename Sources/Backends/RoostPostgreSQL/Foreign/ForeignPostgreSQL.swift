@@ -99,8 +99,8 @@
 
         /// Sets the server's options for the transaction, such as the forms of values.
         ///
-        /// If row security would hide rows, the statement fails. The server joins tables in the
-        /// order of the statement, because comparing other orders takes long.
+        /// If row security would hide rows, a statement fails. The server joins tables in the order
+        /// of the statement, because comparing other orders takes long.
         private func prepareSession() throws(StoreError) {
             let settings = [
                 ("search_path", ""), ("standard_conforming_strings", "on"), ("statement_timeout", "0"),

@@ -3,7 +3,7 @@
     internal import RoostSQL
 
     enum PostgreSQLRemoval {
-        /// Removes a store in a separate transaction.
+        /// Removes a store in a new transaction.
         ///
         /// `isWanted` is called while no program has the store open.
         ///
@@ -244,8 +244,8 @@
                 case .rename(let sql):
                     do throws(StoreError) { try connection.query(sql, what: "Renaming") } catch {
                         switch (error.underlying as? PostgreSQLError)?.state {
-                        // Another program just took the name. The server's own check reports this
-                        // or, a moment later, the unique index of the system table.
+                        // Another program just took the name. Either the server's check or the
+                        // unique index of its system table reports this.
                         case "42P06", "23505":
                             throw error.withMessage(
                                 "Cannot rename a store in the database of '\(connection.name)': a schema already has the new name. Choose another name.",

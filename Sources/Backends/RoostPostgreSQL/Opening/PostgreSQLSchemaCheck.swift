@@ -12,7 +12,8 @@
         static let tableComment = "A table of a Roost store"
         private static let prefix = "Roost store; do not change its tables. "
 
-        /// Marks tables by comments and, unless the profile is portable, records their hash.
+        /// Marks tables by comments, and records the declarations' hash unless the profile is
+        /// portable.
         ///
         /// Call this method in the transaction that created or changed the tables.
         static func record(
@@ -20,8 +21,8 @@
         ) throws(StoreError) {
             try comment(
                 schema.items.filter { !$0.isIndex }.map(\.name) + own(connection.settings.profile), on: connection)
-            // The portable profile records no hash: databases describe tables differently, and may
-            // describe a new table only after its transaction.
+            // The portable profile records no hash: databases describe tables differently, and some
+            // describe a new table only after the commit.
             guard connection.settings.profile == .postgresql else { return }
             let number = number(of: try lines(schema, location: location, on: connection).found)
             try connection.query(

@@ -15,7 +15,7 @@ package final class SQLiteConnection: SQLBatchInserting {
         ///
         /// No file is created or changed. No other connection may write to the store meanwhile.
         case unlocked
-        /// Read-only and without locks; the check, if any, detects changes after each reading.
+        /// Read-only and without locks; after each reading, the check, if any, detects changes.
         case immutable(FileHandleCheck?)
 
         var isWritable: Bool { if case .readWrite = self { true } else { false } }
@@ -24,7 +24,7 @@ package final class SQLiteConnection: SQLBatchInserting {
     static let maximumParameterCount: Int32 = 2100
     private static let maximumIdleStatements = 256
 
-    /// The check, after each reading, that the file is unchanged; nil if locks prevent changes.
+    /// The check after each reading that the file is unchanged, or nil for no check.
     private let unlockedCheck: FileHandleCheck?
     package let path: String
     private let logPath: String
@@ -255,7 +255,7 @@ package final class SQLiteConnection: SQLBatchInserting {
     func rollBack() throws(StoreError) {
         var open = sqlite3_next_stmt(handle, nil)
         while let current = open {
-            // The code repeats the error of the last step, which has already been reported.
+            // The returned code repeats the error of the last step, which was already reported.
             _ = sqlite3_reset(current)
             open = sqlite3_next_stmt(handle, current)
         }

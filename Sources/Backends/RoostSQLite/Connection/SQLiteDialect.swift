@@ -40,7 +40,7 @@ package struct SQLiteDialect: SQLDialect {
     /// Always true, because SQLite compares a 64-bit integer with a double exactly.
     package var comparesNumbersExactly: Bool { true }
 
-    /// Returns a comparison that excludes NaN, stored as a text and thus greater than all numbers.
+    /// Returns a comparison that excludes NaN, which is a text and so greater than all numbers.
     package func floating(_ column: String, greaterThan parameter: String, orEqual: Bool) -> String? {
         "(\(column) \(orEqual ? ">=" : ">") \(parameter) AND \(column) < '')"
     }
@@ -56,12 +56,13 @@ package struct SQLiteDialect: SQLDialect {
         ]
     }
 
-    /// Returns a query for a text other than `NaN`, which an index on the column can answer.
+    /// Returns a query for a text other than `NaN`; an index on the column can answer it.
     package func findIrregularNaN(_ column: String, in table: String) -> String? {
         "SELECT 1 FROM \(table) WHERE \(column) >= '' AND \(column) <> 'NaN' LIMIT 1"
     }
 
-    /// Returns the column with its direction, because SQLite sorts nulls below all values.
+    /// Returns only the column and its direction, because SQLite already sorts nulls below all
+    /// values.
     package func order(_ column: String, ascending: Bool) -> [String] { [ascending ? column : "\(column) DESC"] }
 
     /// Always true.
@@ -87,8 +88,8 @@ package struct SQLiteDialect: SQLDialect {
 
     /// Returns the values as a JSON array, and a SELECT of its elements.
     ///
-    /// Returns nil if SQLite has no JSON functions, or if a text contains U+0000, which SQLite's
-    /// JSON cannot contain.
+    /// Returns nil if SQLite has no JSON functions, or if a value is neither an integer nor a text.
+    /// Returns nil for a text with U+0000 too, because SQLite's JSON cannot contain it.
     package func list(_ values: [SQLValue], parameter: String) -> (value: SQLValue, elements: String)? {
         guard SQLiteFunctions.hasJSON else { return nil }
         var json: [UInt8] = [UInt8(ascii: "[")]
@@ -139,7 +140,7 @@ package struct SQLiteDialect: SQLDialect {
                 if detail.hasPrefix("SEARCH"), detail.contains(" USING INTEGER PRIMARY KEY ") { plan.usesKeys = true }
                 for word in [" USING INDEX ", " USING COVERING INDEX "] {
                     guard let range = detail.firstRange(of: word) else { continue }
-                    // The search terms follow the index name in parentheses.
+                    // After the index name, the search terms are in parentheses.
                     let rest = detail[range.upperBound...]
                     let end = detail.hasPrefix("SEARCH") ? rest.firstRange(of: " (")?.lowerBound : nil
                     let name = String(rest[..<(end ?? rest.endIndex)])

@@ -12,7 +12,7 @@ enum SQLiteFunctions {
     /// The function that returns the sort key of a text; the options are the second argument.
     static let sortKey = "roost_sort_key"
 
-    /// The type name of a pointer to a `StringMatcher`; SQLite compares its characters.
+    /// The type name of a pointer to a `StringMatcher`; SQLite compares the text, not the address.
     private static let matcherType: StaticString = "roost_matcher"
 
     static let hasJSON: Bool =

@@ -2,8 +2,8 @@ internal import CSQLite
 package import RoostCore
 package import RoostSQL
 
-// This file converts records to rows. The bytes of a row are not copied, and must stay valid until
-// `sqlite3_step` has read them.
+// This file converts records to rows. A row refers to the bytes of its record, which must stay
+// valid until `sqlite3_step` has read them.
 
 /// The destructor argument that makes SQLite copy the bytes immediately.
 private let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)

@@ -33,7 +33,7 @@ extension SQLiteStatement {
         }
     }
 
-    /// Adds the record with a key, if it exists, and resets the statement.
+    /// Adds the record with the key `key`, if it exists, and resets the statement.
     ///
     /// Returns an error if the row is damaged.
     package func look(
@@ -142,8 +142,8 @@ extension SQLiteStatement {
         else { return .damaged(nil, "its key or version is invalid") }
         let key = sqlite3_value_int64(keyValue)
         guard key > 0 else { return .damaged(nil, "its key is not positive") }
-        // SAFETY: `scratch` has at least `fixed` bytes, and every slot of the layout ends before
-        // `fixed`.
+        // SAFETY: `scratch` has at least `fixed` bytes, and every slot of the layout lies within
+        // the first `fixed` bytes.
         var base = scratch
         entity.template.withUnsafeBytes {
             UnsafeMutableRawBufferPointer(start: base, count: fixed).copyMemory(from: $0)

@@ -147,7 +147,8 @@ package final class SQLiteStatement: SQLRecordStatement {
         let (handle, index) = (try open(), Int32(clamping: column))
         let start = sqlite3_column_blob(handle, index)
         let count = Int(sqlite3_column_bytes(handle, index))
-        // An empty blob has no address either, so the length is checked too.
+        // A missing address means an empty value or exhausted memory; the length distinguishes
+        // them.
         guard start != nil || count == 0 else { throw failure(SQLITE_NOMEM) }
         return try body(UnsafeRawBufferPointer(start: start, count: count))
     }

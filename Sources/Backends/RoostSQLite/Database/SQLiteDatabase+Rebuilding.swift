@@ -5,9 +5,9 @@ internal import RoostSQL
 extension SQLiteDatabase {
     var canRebuild: Bool { true }
 
-    /// Begins a transaction that may drop tables, while holding the store's lock exclusively.
+    /// Makes the store's lock exclusive, and begins a transaction that may drop tables.
     ///
-    /// Returns nil if a needed name is in use.
+    /// Returns nil if another table or index has a needed name.
     func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)? {
         guard let lock else {
             throw StoreError(

@@ -40,7 +40,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
     private let check: FileHandleCheck
     /// The check after each read of a file with several hard links; nil for other files.
     private let unchanged: FileHandleCheck?
-    /// A lock that excludes writers from a file that is read without a log.
+    /// The lock on the file while it is read without a log, if any.
     private let fileLock: Mutex<SQLiteFileLock?>
     let notices: [String]
     private let gate = WriterGate()
@@ -86,7 +86,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
             }
             do throws(StoreError) {
                 try connection.run("BEGIN")
-                // The view is fixed by the first read, not by BEGIN.
+                // The first read, not BEGIN, determines the state that the transaction sees.
                 _ = try connection.integer("SELECT count FROM _roost_tallies LIMIT 1")
                 if !isImmutable { try connection.verifyLog() }
             } catch {
@@ -100,8 +100,8 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         }
     }
 
-    /// Throws `storeReplaced` if another program has commits in a log, which a connection without
-    /// locks does not see.
+    /// Throws `storeReplaced` if a log or journal has content, which an immutable connection
+    /// ignores.
     private func requireNoWriter() throws(StoreError) {
         guard SQLiteSettling.needsRecovery(path) else { return }
         throw StoreError(
@@ -143,7 +143,8 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
             try writer.verifyLog()
             return writer
         } catch {
-            // Only this connection knows its old log. It is kept to refuse the next transaction too.
+            // Only this connection knows its old log. The connection is kept to refuse the next
+            // transaction too.
             giveBack(writer, isSound: rollBackQuietly(writer))
             throw error
         }
@@ -238,7 +239,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
                 if isDone { state.checkpointError = nil }
             }
         } catch {
-            // The commit is already durable, so only closing reports the error.
+            // The commit has already succeeded, so only closing reports the error.
             state.withLock { $0.checkpointError = error }
         }
     }

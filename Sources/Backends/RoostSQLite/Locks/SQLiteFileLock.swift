@@ -14,7 +14,9 @@ final class SQLiteFileLock: Sendable {
     private static let sharedBytes = 0x4000_0002..<0x4000_0002 + 510
 
     private let lock: FileRangeLock
-    /// Whether the lock prevents all new connections, not only changes without a log.
+    /// Whether the lock prevents all new connections.
+    ///
+    /// A shared lock prevents only changes to a database without a log.
     let keepsOthersOut: Bool
 
     private init(_ lock: FileRangeLock, keepsOthersOut: Bool) {

@@ -5,8 +5,8 @@ internal import RoostSQL
 /// A write-ahead log that a crash left beside its database file, and the state of the file without
 /// the log.
 ///
-/// SQLite applies any log beside a file. If the file or the log was replaced, for example by a
-/// backup, this mixes their pages. The store's generation and mark (``SQLTallies``) reveal the
+/// SQLite applies any log beside a file, even if one of the two was replaced, for example by a
+/// backup. Their pages are then mixed. The store's generation and mark (``SQLTallies``) reveal the
 /// replacement.
 struct LeftoverLog {
     private let path: String
@@ -67,7 +67,7 @@ struct LeftoverLog {
         }
     }
 
-    /// Returns messages for people about the log, one sentence each.
+    /// Returns messages for people about the log.
     func notices(staysBesideFile: Bool) -> [String] {
         var notices: [String] = []
         if staysBesideFile, !isInFile, content.commitCount > 0 {

@@ -14,7 +14,7 @@ struct LogChecksum: Equatable {
 
     /// Adds a range of bytes, eight at a time, and ignores remaining bytes at the end.
     ///
-    /// `isBigEndian` is the byte order of the words that the log's checksums add.
+    /// `isBigEndian` determines the byte order of the words that the checksum adds.
     mutating func add(_ bytes: [UInt8], range: Range<Int>, isBigEndian: Bool) {
         let range = range.clamped(to: bytes.indices)
         bytes.withUnsafeBytes { bytes in

@@ -81,8 +81,8 @@ extension SQLiteConnection {
         guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) == SQLITE_OK, let file,
             let own = file.pointee.pMethods
         else { return checkpoint() }
-        // SQLite calls the first element. Its `xTruncate` calls the second element, which contains
-        // the file's own methods.
+        // SQLite uses the first element of `methods`. Its `xTruncate` uses the second element, a
+        // copy of the file's own methods.
         return withUnsafeTemporaryAllocation(of: sqlite3_io_methods.self, capacity: 2) { methods in
             methods.initialize(repeating: own.pointee)
             methods[0].xTruncate = { file, byteCount in

@@ -178,7 +178,8 @@ struct WriteAheadLog: ~Copyable {
                     content.ending = .unfinished
                 } else if frame.page > 0, frame.checksum == computed {
                     // The matching checksum proves that the frame belongs to this log, but does not
-                    // cover the salts. If the disk wrote both at once, the salts changed later.
+                    // cover the salts. If the disk wrote checksum and salts at once, the salts
+                    // changed later.
                     content.ending = Self.isWrittenAsWhole(offset) ? .damaged(offset) : .unfinished
                 }
                 break

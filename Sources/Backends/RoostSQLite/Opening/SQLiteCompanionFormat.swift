@@ -37,8 +37,8 @@ enum SQLiteCompanionFormat {
     private static let (logMagics, logFormat): ([UInt32], UInt32) = ([0x377F_0682, 0x377F_0683], 3_007_000)
     /// The first bytes of an index, in both byte orders.
     ///
-    /// They begin the format's version. SQLite truncates the index of an unused log to these three
-    /// bytes.
+    /// They are the first bytes of the format's version. SQLite truncates the index of an unused
+    /// log to these three bytes.
     private static let indexBeginnings: [[UInt8]] = [[0x18, 0xE2, 0x2D], [0x00, 0x2D, 0xE2]]
     /// The length of an index header, and the offset of the hash table in the first unit.
     private static let (indexHeaderByteCount, indexHashOffset) = (136, 16 << 10)

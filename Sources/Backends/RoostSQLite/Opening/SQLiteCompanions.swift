@@ -77,7 +77,7 @@ enum SQLiteCompanions {
 struct RollbackJournal {
     private static let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
     private static let headerByteCount = 28
-    /// The size of a record without its page: a number and a checksum of four bytes each.
+    /// The size of a record without its page: a page number and a checksum of four bytes each.
     private static let recordByteCount = 8
 
     /// Throws `notAStore` if a rollback journal beside the store was begun for another database.

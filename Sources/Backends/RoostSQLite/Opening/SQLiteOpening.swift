@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSQL
 
-/// The opening of a store, with each check before the first write that depends on it.
+/// An opening of a store, which makes each check before the first write that relies on it.
 struct SQLiteOpening {
     private let path: String
     private let options: StoreOptions
@@ -239,8 +239,8 @@ struct SQLiteOpening {
 
     /// Turns the history on or off, or limits it, according to the options.
     ///
-    /// Turning it on or off requires that the store is not open elsewhere, because others would not
-    /// notice the change.
+    /// Turning it on or off requires that the store is not open elsewhere, because other users
+    /// would not notice the change.
     private func applyHistoryOptions(
         _ schema: SQLSchema, connection: SQLiteConnection, lock: StoreLock?
     ) throws(StoreError) -> SQLSchema {

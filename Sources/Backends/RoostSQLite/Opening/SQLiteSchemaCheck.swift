@@ -5,8 +5,9 @@ internal import RoostSQL
 ///
 /// After this comparison, no foreign statement runs when Roost reads or writes.
 ///
-/// Triggers, views and virtual tables are refused, and Roost's own tables and indexes if their text
-/// differs. Other tables are accepted, and other indexes except unique indexes of Roost's tables.
+/// The check refuses triggers, views, virtual tables, and Roost's own tables and indexes if their
+/// text differs. It accepts all other tables, and all other indexes except unique ones on Roost's
+/// tables.
 struct SQLiteSchemaCheck {
     private struct Entry {
         let type: String

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// A function returns 0, or the errno value, if its comment names no other result.
+// By default, a function returns 0 for success, or the errno value of the failure.
 
 /// Renames like renameat(2), but fails with EEXIST if `to` exists.
 int croost_rename_exclusive(int from_directory, const char *from, int to_directory, const char *to);

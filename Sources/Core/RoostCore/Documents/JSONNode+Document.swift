@@ -3,8 +3,8 @@ package import RoostJSONText
 extension JSONNode {
     /// Reads a whole document as a tree.
     ///
-    /// The message of an error starts with `noun`, such as `The model document`. Invalid text has
-    /// the error `code`.
+    /// The message of an error starts with `noun`, such as `The model document`. The error of
+    /// invalid text has the code `code`.
     package static func document(
         _ text: [UInt8], acceptsJSON5: Bool = false, as noun: String, code: StoreError.Code
     ) throws(StoreError) -> JSONNode {

@@ -40,9 +40,9 @@ extension JSONProblems {
 
 /// A reader of one object's members by key.
 ///
-/// Adds wrong types and unknown keys to ``problems`` instead of throwing. The result is then nil,
-/// empty or the given default, as for an absent key. A member with the value `null` counts as
-/// absent.
+/// Adds wrong types and unknown keys to ``problems`` instead of throwing. For a wrong type, a
+/// method returns nil, an empty value or the given default, as for an absent key. A member with the
+/// value `null` counts as absent.
 package struct JSONObjectReader {
     /// The path of the object, such as `entities.Track`.
     package let path: String

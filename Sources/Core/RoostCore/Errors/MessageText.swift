@@ -1,6 +1,6 @@
-/// Limits on the length of messages, because names in a file may have any length.
+/// Limits on the length of messages, because names in files can have any length.
 package enum MessageText {
-    /// The limit of a word, which no name in a model exceeds.
+    /// The maximum length of a word; names in valid models are always shorter.
     static let maximumWordByteCount = 1024
     package static let maximumByteCount = 64 << 10
 
@@ -24,7 +24,7 @@ package enum MessageText {
 
     /// Appends a text, without its middle if the text has more than `most` bytes.
     ///
-    /// `first` and `last` limit the bytes at each end.
+    /// Then at most `first` bytes of the start and `last` bytes of the end remain.
     private static func append(
         _ text: some BidirectionalCollection<UInt8>, to bytes: inout [UInt8], first: Int, last: Int, most: Int
     ) {

@@ -19,7 +19,9 @@ package func listed(_ names: [String]) -> String {
     return "\(names.prefix(limit).joined(separator: ", ")) and \(names.count - limit) more"
 }
 
-/// Returns the number of insertions, deletions, replacements and exchanges of adjacent characters.
+/// Returns the smallest number of edits that turn one text into the other.
+///
+/// An edit inserts, deletes or replaces a character, or exchanges two adjacent characters.
 private func editDistance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
     var (before, row) = ([Int](), Array(0...right.count))
     for (i, a) in left.enumerated() {

@@ -36,13 +36,13 @@ public struct StoreError: Error, Sendable, Adjustable {
     public var violations: [ConstraintViolation] = []
     /// The objects that cannot be deleted, with the reasons; only with code `Code.deleteDenied`.
     public var denials: [DeleteDenial] = []
-    /// The required objects that do not exist, each once; only with code `Code.objectNotFound`.
+    /// The required objects that do not exist, each once; only with code `Code.objectNotFound` or
+    /// `Code.validationFailed`.
     ///
-    /// If the missing object is an end of a link, the ID contains the entity that the relationship
-    /// declares.
+    /// The ID of a missing end of a link contains the relationship's source or destination entity.
     public var missingObjects: [ObjectID] = []
     /// The values and relationships that break a rule, up to a limit; only with code
-    /// `Code.validationFailed`.
+    /// `Code.validationFailed` or `Code.deleteDenied`.
     public var failures: [ValidationFailure] = []
     /// The object that cannot be read; nil if it is unknown or several objects are affected.
     ///
@@ -231,7 +231,7 @@ extension StoreError.Code {
     /// Read everything again in one snapshot, and continue after the current token of that
     /// snapshot.
     public static let historyExpired = Self("historyExpired")
-    /// The request is invalid, for example an abstract entity, records out of order, or a negative
+    /// The request is invalid; examples are an abstract entity, records out of order and a negative
     /// limit.
     public static let invalidRequest = Self("invalidRequest")
     /// A limit of the format or of the configuration would be exceeded, such as the record size,

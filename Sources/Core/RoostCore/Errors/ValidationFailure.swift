@@ -61,7 +61,7 @@ public struct ValidationFailure: Error, Sendable, Hashable {
         (self.subject, self.entity, self.property, self.kind) = (subject, entity, property, kind)
     }
 
-    /// The number of this error in Core Data, such as 1570 for a missing value.
+    /// Core Data's code for this error, such as 1570 for a missing value.
     public var code: Int {
         switch kind {
         case .unsuitable: 1550

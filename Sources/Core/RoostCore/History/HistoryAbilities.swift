@@ -1,7 +1,7 @@
 /// A store that can record its changes.
 ///
-/// Callers use the extensions of ``PersistentStore``, because a conforming type may lack
-/// ``StoreCapability/history``.
+/// A conforming type can lack ``StoreCapability/history``, so callers use the extensions of
+/// ``PersistentStore``.
 package protocol HistoryKeepingStore: PersistentStore {
     /// Removes transactions from the history, in one or more write transactions.
     func removeHistory(_ bound: HistoryBound) throws(StoreError)

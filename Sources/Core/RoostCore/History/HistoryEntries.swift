@@ -1,4 +1,4 @@
-/// The entries of a history in a transaction or snapshot of an engine's storage.
+/// Access to the entries of a history, in an engine's transaction or snapshot.
 ///
 /// To store histories, an engine implements this protocol and ``HistoryEntryWriter``.
 package protocol HistoryEntries {
@@ -44,7 +44,7 @@ extension HistoryEntries {
     }
 }
 
-/// The entries of a history in a write transaction.
+/// Access to the entries of a history, in a write transaction.
 package protocol HistoryEntryWriter: HistoryEntries {
     func setHistorySettings(_ bytes: [UInt8]?) throws(StoreError)
     /// Adds or replaces the entry at a place.

@@ -15,7 +15,7 @@ extension HistoryEntries {
         }
     }
 
-    /// Returns a sentence if the last commits are missing, which is not damage.
+    /// Returns a message if the history lacks the last commits, which is not damage.
     private func examine(_ model: ManagedObjectModel, generation: Generation) throws(StoreError) -> String? {
         guard let bytes = try historySettings() else {
             if try historyPlace(from: HistoryPlace(0)) != nil {

@@ -34,10 +34,10 @@ package enum HistoryMaintenance {
         try entries.setHistorySettings(try settings.bytes)
     }
 
-    /// Removes at most ``entriesPerTransaction`` entries of the transactions within a bound.
+    /// Removes at most ``entriesPerTransaction`` entries of the transactions that `bound` selects.
     ///
-    /// Returns whether all transactions within `bound` are removed. If not, call this method again
-    /// in another write transaction.
+    /// Returns whether all entries of these transactions are removed. If not, call this method
+    /// again in another write transaction.
     package static func remove(
         _ bound: HistoryBound, model: ManagedObjectModel, storeUUID: StoreUUID, at generation: Generation,
         in entries: any HistoryEntryWriter
@@ -48,7 +48,7 @@ package enum HistoryMaintenance {
         let position: UInt64
         switch bound {
         case .token(let token):
-            // All transactions up to a token before the start are already removed.
+            // A token before the start selects only transactions that are already removed.
             guard token.storeUUID == storeUUID, token.position < settings.start else {
                 try reader.require(token)
                 position = token.position

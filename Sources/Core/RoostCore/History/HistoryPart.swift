@@ -68,12 +68,12 @@ struct HistoryHeader: Sendable {
 ///
 /// See HISTORY-FORMAT.md.
 struct HistoryPart {
-    /// The number of bytes of changes after which a part ends.
+    /// The size of the changes, in bytes, at which a part is full.
     static let capacityByteCount = 1 << 16
 
     let place: HistoryPlace
     let header: HistoryHeader?
-    /// The low half of the checksum, which tokens contain.
+    /// The low half of the checksum, for tokens.
     let mark: UInt32
     let byteCount: Int
     private let bytes: [UInt8]

@@ -57,7 +57,7 @@ package struct HistoryReader {
     /// If `holds` is true for a transaction, it must be true for all earlier transactions.
     func lastPosition(where holds: (HistoryHeader) -> Bool) throws(StoreError) -> UInt64? {
         var (low, high) = (settings.start, generation.number)
-        // `holds` is true at `low` unless `low` is the start, and false after `high`.
+        // `holds` is false after `high`, and true at `low` if `low` is not the start.
         while low < high {
             let middle = high - (high - low) / 2
             if holds(try entries.firstHistoryPart(middle).header) { low = middle } else { high = middle - 1 }
@@ -84,7 +84,7 @@ package struct HistoryReader {
         guard try self.token(token.position).mark == token.mark else { throw .historyExpired }
     }
 
-    /// Whether a program without support for histories made the last commits.
+    /// Returns whether a program without support for histories made the last commits.
     func hasGap() throws(StoreError) -> Bool {
         guard generation.number != settings.start else { return false }
         return try entries.lastHistoryPosition() != generation.number

@@ -2,7 +2,7 @@
 ///
 /// An engine passes each change to the recorder, and calls ``finish(_:from:to:in:)`` at the end.
 package struct HistoryRecorder: Sendable {
-    /// The kinds of change groups in a part.
+    /// The kind of a group of changes in a part.
     enum Tag: UInt8, Sendable {
         case insert = 1
         case update, delete, addedLink, removedLink
@@ -185,7 +185,7 @@ package struct HistoryRecorder: Sendable {
                 preceding = header.precedingByteCount &+ UInt64(bytes.count) &+ header.laterByteCount
                 lastTime = header.time
             } else {
-                // No token before the gap remains valid, so the transactions before the gap are removed.
+                // The previous commit is missing, so no earlier token is valid. All earlier transactions are removed.
                 while try entries.removeHistory(before: place, limit: .max) > 0 {}
                 kept = HistorySettings(after: previous, time: kept.startTime, retention: kept.retention)
                 preceding = 0
@@ -253,7 +253,7 @@ extension HistorySettings {
         while try entries.removeHistory(before: HistoryPlace(position &+ 1), limit: .max) > 0 {}
     }
 
-    /// Moves the start of the history to a transaction, without removing entries.
+    /// Moves the start of the history to the end of a transaction, without removing entries.
     mutating func moveStart(to position: UInt64, in entries: any HistoryEntries) throws(StoreError) {
         let (part, header) = try entries.firstHistoryPart(position)
         start = position

@@ -37,7 +37,7 @@ package struct HistorySettings: Hashable, Sendable {
         }
     }
 
-    /// The last decoded text and its settings, because each commit reads the same text.
+    /// A cache of the last decoded settings, because most commits decode the same bytes.
     private static let last = Mutex<(bytes: [UInt8], settings: HistorySettings)?>(nil)
 
     package init(_ bytes: [UInt8]) throws(StoreError) {

@@ -18,8 +18,7 @@ public struct HistoryToken: Hashable, Sendable {
     package let position: UInt64
     /// A part of the transaction's checksum.
     ///
-    /// The mark differs after the store was restored to an older state and then changed
-    /// differently.
+    /// If a store is restored to an older state and then changed differently, its new marks differ.
     package let mark: UInt32
 
     package init(storeUUID: StoreUUID, position: UInt64, mark: UInt32) {

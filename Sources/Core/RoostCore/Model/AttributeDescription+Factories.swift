@@ -144,7 +144,7 @@ extension AttributeDescription {
         Self(name, type: .composite, isOptional: isOptional, elements: elements)
     }
 
-    /// Returns a derived attribute, whose values contexts and batch requests compute.
+    /// Returns a derived attribute; contexts and batch requests compute its values.
     ///
     /// Examples of the expression are `author.name`, `canonical:(title)`, `tracks.@count` and
     /// `now()`.

@@ -24,7 +24,7 @@ package struct BatchProperties {
 
     /// The fields of elements with a default value, each with the marker field of its composite.
     ///
-    /// A composite element precedes its own elements.
+    /// An element that is a composite precedes its own elements.
     package let elementDefaults:
         [(composite: RecordLayout.Field, element: RecordLayout.Field, attribute: AttributeDescription)]
 

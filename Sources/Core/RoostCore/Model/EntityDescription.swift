@@ -177,7 +177,7 @@ public struct FetchRequestTemplate: Hashable, Sendable {
     public var entityName: String
     /// The predicate in format syntax, with `$VARIABLES`.
     public var predicateFormat: String?
-    /// The template's other settings in the model file, such as limits, as text by name.
+    /// The text of the template's other settings, such as limits, by the setting's name.
     public var options: [String: String]
 
     /// Creates a template.

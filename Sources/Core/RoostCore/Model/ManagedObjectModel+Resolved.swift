@@ -47,7 +47,7 @@ extension ManagedObjectModel {
         /// Whether the entity is abstract: only its subentities have objects.
         public var isAbstract: Bool { declaration.isAbstract }
         package var hasSubentities: Bool { selfAndSubentities.count > 1 }
-        /// Whether the entity with number `other` is this entity or one of its subentities.
+        /// Returns whether the entity with number `other` is this entity or one of its subentities.
         package func includes(_ other: Int) -> Bool {
             let position = selfAndSubentities.firstPosition { $0 >= other }
             return position < selfAndSubentities.count && selfAndSubentities[position] == other
@@ -79,7 +79,7 @@ extension ManagedObjectModel {
     public struct Relationship: Sendable {
         /// The storage form of a relationship.
         public enum Storage: Sendable, Hashable {
-            /// To-one: the destination's key in a field of the record.
+            /// To-one: the key of the referenced object in a field of the record.
             case field
             /// To-many with a to-one inverse: stored as the references of the inverse.
             ///
@@ -110,9 +110,9 @@ extension ManagedObjectModel {
         /// The storage form of the relationship.
         public let storage: Storage
 
-        /// Whether there can be more than one destination.
+        /// Whether the relationship can refer to several objects.
         public var isToMany: Bool { declaration.isToMany }
-        /// Whether the destinations have an order.
+        /// Whether the referenced objects have an order.
         public var isOrdered: Bool { declaration.isToMany && declaration.isOrdered }
         package var ownsLinks: Bool { storage == .links(of: number, isFlipped: false) }
         package var isReflexive: Bool { inverse == number }

@@ -131,7 +131,7 @@ public struct ManagedObjectModel: Sendable {
 }
 
 extension ManagedObjectModel: Hashable {
-    /// Whether both models have equal declarations, in any order.
+    /// Returns whether both models have equal declarations, in any order.
     public static func == (left: Self, right: Self) -> Bool {
         left.resolved === right.resolved
             || (left.resolved.descriptions == right.resolved.descriptions

@@ -252,7 +252,7 @@ private struct ModelComparison {
 
     private func isTransient(_ keys: [String: JSONNode.Content]) -> Bool { text(keys["isTransient"]) == "true" }
 
-    /// Whether the elements of two composites differ in a setting that affects the version hash.
+    /// Returns whether two composites have elements whose difference affects the version hash.
     private func elementsDiffer(_ old: [String: JSONNode.Content], _ new: [String: JSONNode.Content]) -> Bool {
         let (oldElements, newElements) = (old["elements"].map(members) ?? [:], new["elements"].map(members) ?? [:])
         guard Set(oldElements.keys) == Set(newElements.keys) else { return true }

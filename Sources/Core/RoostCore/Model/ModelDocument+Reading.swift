@@ -53,7 +53,7 @@ private struct ModelDocumentReader {
         JSONObjectReader(node, path: path, keys: keys, problems: problems)
     }
 
-    /// Reads the items of the JSON object at a key; a member's key is the item's name.
+    /// Reads the items of the JSON object at `key`; the key of each member is an item's name.
     private func each<Thing>(
         _ reader: JSONObjectReader, key: String, _ read: (String, JSONNode, String) -> Thing?
     ) -> [Thing] {

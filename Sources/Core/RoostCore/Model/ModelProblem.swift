@@ -22,7 +22,7 @@ extension StoreError {
         StoreError(.invalidModel, list("The model is not valid:", problems: problems))
     }
 
-    /// Returns a title, followed by the lines of as many problems as fit into a message.
+    /// Returns a title, then a line for each problem that fits into a message.
     package static func list(_ title: String, problems: [some CustomStringConvertible]) -> String {
         var text = title
         for (number, problem) in problems.enumerated() {

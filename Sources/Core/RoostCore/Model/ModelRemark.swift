@@ -77,7 +77,7 @@ extension ManagedObjectModel {
         }
     }
 
-    /// Returns one line for each kind of remark, without the remarks about `known`.
+    /// Returns one line for each kind of remark, without the remarks that also apply to `known`.
     package func remarkLines(except known: ManagedObjectModel? = nil) -> [String] {
         let old = Set(known?.remarks ?? [])
         let remarks = remarks.filter { !old.contains($0) }

@@ -1,4 +1,4 @@
-/// Resolves a valid model: computes numbers, inheritance, storage, layouts and hashes.
+/// The computation of a valid model's numbers, inheritance, storage forms, layouts and hashes.
 enum ModelResolver {
     static func resolve(
         entities unsorted: [EntityDescription], configurations: [String: [String]],
@@ -47,7 +47,7 @@ enum ModelResolver {
             relationships: relationships)
     }
 
-    /// Numbers the uniqueness constraints and fetch indexes that each entity itself declares.
+    /// Returns the numbered uniqueness constraints and fetch indexes that each entity declares.
     private static func numberedKeys(
         of entities: [EntityDescription]
     ) -> (constraints: [[ManagedObjectModel.UniquenessConstraint]], indexes: [[ManagedObjectModel.FetchIndex]]) {
@@ -129,7 +129,7 @@ enum ModelResolver {
         return merged
     }
 
-    /// Whether `left` comes before `right` in byte order.
+    /// Returns whether `left` comes before `right` in byte order.
     static func precedes(_ left: String, _ right: String) -> Bool { left.utf8.lexicographicallyPrecedes(right.utf8) }
 
     /// Returns the entity with sorted declarations, so that their original order does not affect

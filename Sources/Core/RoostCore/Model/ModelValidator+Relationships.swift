@@ -46,8 +46,8 @@ extension ModelValidator {
             )
             return
         }
-        // The inverse's destination must declare or inherit this relationship. The check of the inverse reports a
-        // missing destination.
+        // The inverse's destination must declare or inherit this relationship. If that entity does not exist, the
+        // check of the inverse reports it.
         guard let back = numbers[inverse.destinationEntityName] else { return }
         if !line(of: back).contains(number) {
             add(

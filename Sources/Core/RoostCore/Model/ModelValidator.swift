@@ -41,9 +41,9 @@ package struct ModelValidator {
     }
 
     let entities: [EntityDescription]
-    /// The number of the first entity with each name.
+    /// The entity number of the first entity with each name.
     let numbers: [String: Int]
-    /// The number of each entity's superentity.
+    /// The entity number of each entity's superentity.
     let parents: [Int?]
     /// The properties that each entity itself declares.
     let properties: [[String: Property]]
@@ -78,7 +78,7 @@ package struct ModelValidator {
         nearestName(to: name, among: Array(names)).map { "; did you mean '\($0)'?" } ?? "."
     }
 
-    /// Returns the hint for an unknown name, but only a period after 100 problems.
+    /// Returns the hint for an unknown name, or only a period if there are already 100 problems.
     ///
     /// The search for a hint compares every name, which is slow for a hostile model.
     func hint(_ name: String, among names: some Sequence<String>) -> String {
@@ -87,7 +87,7 @@ package struct ModelValidator {
 
     // MARK: Inheritance
 
-    /// Returns the numbers of an entity and its superentities, up to the root or to a cycle.
+    /// Returns the entity numbers of an entity and its superentities, up to the root or to a cycle.
     func line(of number: Int) -> [Int] {
         var line = [number]
         var seen: Set<Int> = [number]
@@ -132,7 +132,7 @@ package struct ModelValidator {
 
     /// Reports names that are too long.
     ///
-    /// After such a problem, no other checks follow: their messages would contain the name.
+    /// If a name is too long, all other checks are skipped: their messages would contain it.
     private mutating func checkNameLengths() {
         for entity in entities {
             if Self.isTooLong(entity.name) { add(entity.name, message: "The entity's \(Self.lengthProblem)") }
@@ -154,7 +154,7 @@ package struct ModelValidator {
     /// Sets the depths of an entity and its superentities, and adds inherited fields to
     /// ``fieldCounts``.
     ///
-    /// Does not recurse, because the depth of a hierarchy is unlimited.
+    /// Does not recurse, because a hierarchy can be very deep.
     private mutating func measure(_ number: Int, depths: inout [Int]) {
         var open: [Int] = []
         var isOpen: Set<Int> = []

@@ -16,7 +16,7 @@ public enum DeleteRule: String, Sendable, CaseIterable, Codable {
     case nullify
     /// Deletes the destinations too.
     case cascade
-    /// Refuses to delete the object if a destination exists that is not deleted too.
+    /// Refuses to delete the object if it has a destination that is not deleted too.
     case deny
 }
 

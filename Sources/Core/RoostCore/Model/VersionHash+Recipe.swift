@@ -28,8 +28,7 @@ extension VersionHash {
         }
         var hashes: [VersionHash?] = entities.map { _ in nil }
         for number in entities.indices {
-            // Hashes superentities first, without recursion, because the depth of a hierarchy is
-            // unlimited.
+            // Hashes superentities first, without recursion, because a hierarchy can be very deep.
             var open = [number]
             while let last = open.last, let parent = parents[last], hashes[parent] == nil, open.count <= entities.count
             {

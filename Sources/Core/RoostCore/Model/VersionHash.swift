@@ -1,11 +1,11 @@
 internal import RoostSystem
 
-/// The 128-bit hash of all declarations of an entity that affect stored data.
+/// The 128-bit hash of all of an entity's declarations that affect stored data.
 ///
 /// Entities with equal hashes store the same properties in the same form. If all hashes of two
 /// models are equal (``ManagedObjectModel/isCompatible(with:)``), the models have the same entity
-/// numbers and record layouts. A single equal hash is not enough, because records contain entity
-/// numbers. Roost's ``Recipe`` gives other hashes than Apple's files contain.
+/// numbers and record layouts. Two entities with equal hashes can have different entity numbers,
+/// which records contain. Roost's hashes differ from the hashes in Apple's files.
 package struct VersionHash: Hashable, Sendable, CustomStringConvertible {
     package let high: UInt64
     package let low: UInt64

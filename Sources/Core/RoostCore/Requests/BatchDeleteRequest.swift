@@ -12,12 +12,12 @@
 /// - **nullify**: a destination's to-one reference to the deleted object is cleared. If the deleted
 ///   object's relationship is ordered, the destination's position in it is cleared too. If the
 ///   reference is mandatory, the request is refused.
-/// - **deny**: the request is refused if a destination exists that is not deleted too.
+/// - **deny**: the request is refused if the object has a destination that is not deleted too.
 /// - **noAction**: the destinations' to-one references to the deleted object become dangling.
 ///
-/// A reference of a to-one relationship without an inverse is cleared as with **nullify**. With
-/// every rule, each ``Link`` from or to a deleted object is removed. Ordered relationships keep the
-/// order of the remaining objects.
+/// If a to-one relationship has no inverse, its references to deleted objects are cleared, as with
+/// **nullify**. With every rule, each ``Link`` from or to a deleted object is removed. Ordered
+/// relationships keep the order of the remaining objects.
 public struct BatchDeleteRequest: Hashable, Sendable {
     package enum Selection: Hashable, Sendable {
         /// The objects that a fetch request finds, within its limit and offset.

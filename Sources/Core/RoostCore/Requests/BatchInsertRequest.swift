@@ -1,5 +1,4 @@
-/// A request that inserts objects of one entity in one transaction, each from a row of values by
-/// property name.
+/// A request that inserts an object of an entity for each row of values, in one transaction.
 ///
 /// ```swift
 /// let rows = names.lazy.map { ["name": Value.string($0)] }

@@ -45,7 +45,7 @@ public struct BatchResult: Hashable, Sendable {
     /// - in which the request set or cleared a reference;
     /// - whose derived attributes depend on a property that the request changed;
     /// - that gained or lost objects in a relationship with a minimum or maximum count;
-    /// - that another object's derived attribute now reads through a new reference or link.
+    /// - that a derived attribute reads through a reference or link that the request added.
     public let relatedObjectIDs: [ObjectID]?
 
     package init(

@@ -1,14 +1,14 @@
-/// The rule for a row to insert that has the same unique values as an existing object.
+/// The rule for an inserted row that has the same unique values as an existing object.
 ///
 /// Rules other than ``fail`` have the effect of a separate request for each row, in order. So a row
-/// can match an object that an earlier row inserted. But the model's rules are checked after all
-/// rows.
+/// can match an object that an earlier row inserted. But the model's validation rules are checked
+/// after all rows.
 ///
 /// If several constraints match, the first one in
-/// ``ManagedObjectModel/Entity/uniquenessConstraints`` is used. A constraint with a derived
-/// attribute matches no object, nor does a constraint for which the row contains a null. Lists of
-/// to-many relationships are applied after all values. If two rows have a list for one relationship
-/// of an object, the last list is used.
+/// ``ManagedObjectModel/Entity/uniquenessConstraints`` is used. A constraint matches no object if
+/// it has a derived attribute, or if the row or a default provides a null for it. Lists of to-many
+/// relationships are applied after all values. If two rows have a list for one relationship of an
+/// object, the last list is used.
 ///
 /// ```swift
 /// try store.insert("Album", rows: [["title": "Blue", "year": 1971]], onConflict: .update)

@@ -76,7 +76,7 @@ extension FetchRequest {
         case distinctUnion = "@distinctUnionOfObjects"
     }
 
-    /// The types to which `CAST` converts, named as classes in Core Data.
+    /// The types to which `CAST` converts, with the class names of Core Data.
     public enum CastType: String, Hashable, Sendable, CaseIterable {
         /// A number.
         case number = "NSNumber"

@@ -11,7 +11,7 @@ public struct FetchPlan: Sendable, Hashable {
     public enum Access: Sendable, Hashable {
         /// The objects of the entity are read one after the other.
         case scan
-        /// The objects with the keys that the predicate lists are looked up.
+        /// The objects are looked up by the keys that the predicate lists.
         case keys
         /// The objects are found through an index.
         ///

@@ -1,7 +1,7 @@
 extension FetchRequest {
     /// A condition on an object, as a tree.
     ///
-    /// A predicate is true or false for every object, without SQL's third value.
+    /// For each object, a predicate is either true or false, and never unknown as in SQL.
     ///
     /// Null equals only null, so `!=` is true if exactly one side is null. Comparisons of other
     /// kinds, such as `<` and `BEGINSWITH`, are false if a side is null. Core Data uses the same

@@ -48,7 +48,7 @@ public struct ChangeSet: Sendable {
         public var id: ObjectID
         /// The ordered relationship.
         public var relationship: RelationshipName
-        /// The highest place of a destination; nil if the list was empty.
+        /// The highest place of a destination; nil if the relationship was empty.
         public var place: Int64?
 
         /// Creates an expected last place.
@@ -71,17 +71,17 @@ public struct ChangeSet: Sendable {
     ///
     /// Before the commit applies its changes, it compares these places with the stored ones. If one
     /// differs, the commit fails with code `conflict`, and ``StoreError/conflicts`` is empty. So
-    /// two writers cannot both add the next place.
+    /// two writers cannot append objects at the same place.
     public var lastPlaces: [LastPlace] = []
     /// Objects that must exist after the commit, at any version.
     ///
     /// List the objects to which new references refer, so that no other writer can delete them
     /// first. If an object is missing, the commit fails with code `objectNotFound`, and
     /// ``StoreError/missingObjects`` lists all missing objects. An object counts as existing if the
-    /// change set inserts it. It counts as missing if the change set deletes it, or if the ID has
-    /// another entity.
+    /// change set inserts it. It counts as missing if the change set deletes it, or if its entity
+    /// is not the entity of the ID.
     public var existing: [ObjectID] = []
-    /// The object that makes the commit, such as a container; nil to notify all listeners.
+    /// The Swift object that makes the commit, such as a container; nil to notify all listeners.
     ///
     /// Listeners that ignore this origin are not notified.
     package var origin: ObjectIdentifier?
@@ -98,13 +98,15 @@ public struct ChangeSet: Sendable {
     ///
     /// Links that the commit removes do not count. A link to a deleted target counts; a link from a
     /// deleted source counts if the relationship has an inverse. The error is the same as for
-    /// ``requiresUnreferencedDeletes``.
+    /// ``requiresUnreferencedDeletes``. If false, the commit removes the links of deleted objects.
     public var requiresUnlinkedDeletes = false
-    /// Links to add; a link that exists only gets the new places.
+    /// Links to add; if a link already exists, only its places are replaced.
     public var addedLinks: [LinkBatch] = []
     /// Links to remove; their places are ignored.
     public var removedLinks: [LinkBatch] = []
     /// The entries of the user's metadata to set; nil removes an entry.
+    ///
+    /// Other entries keep their values.
     public var userMetadata: [String: MetadataValue?] = [:]
 
     /// The author, for the store's history.
@@ -210,10 +212,10 @@ extension ManagedObjectModel.Relationship {
         return link
     }
 
-    /// Returns the link in its stored form, in the direction of `link`.
+    /// Returns the normalized link; if `isFlipped` is true, in the direction of the inverse.
     ///
-    /// Call this method on the relationship that owns the links. If `isFlipped` is true, `link` has
-    /// the direction of the inverse.
+    /// Call this method on the relationship that owns the links. The argument has the direction of
+    /// the result.
     package func normalized(_ link: Link, isFlipped: Bool) -> Link {
         isFlipped ? normalized(link.flipped).flipped : normalized(link)
     }

@@ -84,7 +84,7 @@ package final class CommitFeed: Sendable {
 
     // MARK: Listening
 
-    /// Calls `body` for every later commit whose origin is not `ignored`, until ``remove(_:)``.
+    /// Calls `body` after each commit whose origin is not `ignored`, from now until ``remove(_:)``.
     ///
     /// A commit that ends during this call may be reported too. Make a look after this call: the
     /// feed compares later looks with this look.
@@ -300,7 +300,7 @@ package struct CommitSignalID: Hashable, Sendable {
     package init(device: UInt64, inode: UInt64) { (self.device, self.inode) = (device, inode) }
 }
 
-/// A signal of commits to other processes, usually a file that is touched after each commit.
+/// A signal that notifies other processes of commits, usually by touching a file.
 package protocol CommitSignal: AnyObject, Sendable {
     /// The path of the file to watch; empty for a signal without a file.
     var path: String { get }

@@ -23,7 +23,7 @@ package protocol ModelChangingStore: PersistentStore {
     )?
 }
 
-/// The content of a store that is equal under two models, byte for byte.
+/// The part of a store's content that is equal under two models, byte for byte.
 package struct KeptContent: Sendable, Hashable {
     /// The root entities of the hierarchies whose records stay.
     ///
@@ -38,7 +38,7 @@ package struct KeptContent: Sendable, Hashable {
     }
 }
 
-/// A change of a store's model in progress.
+/// An unfinished change of a store's model.
 ///
 /// Use a change from one thread at a time. Deallocation abandons the change.
 package protocol ModelChange: AnyObject {

@@ -1,4 +1,4 @@
-/// The place of an object in a store: the root of its hierarchy, and its key.
+/// The place of an object in a store: the number of its root entity, and its key.
 @usableFromInline
 package struct ObjectPlace: Hashable, Comparable, Sendable {
     @usableFromInline package let root: Int

@@ -11,7 +11,7 @@ extension PersistentStore {
 
     /// Closes the store and returns `first`.
     ///
-    /// If closing fails with another code, its message is added to the message of `first`.
+    /// If closing fails with another code, the message of that error is added to `first`.
     package func closed(after first: StoreError) -> StoreError {
         do throws(StoreError) { try close() } catch {
             guard error.code != first.code else { return first }
@@ -22,7 +22,7 @@ extension PersistentStore {
 }
 
 extension StoreError {
-    /// Returns this error with a sentence about a failed cleanup added.
+    /// Returns this error with an added sentence about a failed cleanup.
     package func adding(_ what: String, of other: StoreError) -> StoreError {
         withMessage("\(message) Also, \(what): \(other.message)")
     }

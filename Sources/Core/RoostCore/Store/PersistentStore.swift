@@ -10,8 +10,8 @@
 /// - Any number of threads may use a store at once. Snapshots never wait for a writer; writers may
 ///   wait for each other.
 /// - After ``close()``, every other call throws `closed`.
-/// - Opening a store changes no stored object. Nor does a call that fails, except with code
-///   `outcomeUnknown`.
+/// - Opening a store changes no stored object. A failed call changes none either, unless its
+///   code is `outcomeUnknown`.
 ///
 /// Stores with further abilities conform to protocols such as `IntegrityCheckingStore`. Programs
 /// call extensions of `PersistentStore` instead, which work for every store.
@@ -52,8 +52,7 @@ public protocol PersistentStore: AnyObject, Sendable {
     ///   entity than its ID.
     /// - `constraintViolation`: lists rejected objects, up to a limit, once for each violated
     ///   constraint. Each is listed with another object that has the same unique values: a stored
-    ///   object that keeps these values, otherwise the first such object of the change set. Updates
-    ///   come before inserts.
+    ///   object that keeps these values, else the first such update, else the first such insert.
     /// - `duplicateObject`: an insert whose key is taken in its hierarchy.
     /// - `objectNotFound`, with ``StoreError/missingObjects``: added links with an end that would
     ///   not exist after the change, and missing objects of ``ChangeSet/existing``.
@@ -79,7 +78,7 @@ public protocol PersistentStore: AnyObject, Sendable {
 
     /// Waits for running calls, and releases locks and files.
     ///
-    /// The file stays open while snapshots are open. Closing again does nothing.
+    /// Files that snapshots use are released when the snapshots close. Closing again does nothing.
     func close() throws(StoreError)
 }
 
@@ -120,11 +119,11 @@ public struct StoreFinding: Adjustable, Sendable, Hashable, CustomStringConverti
 
     /// The severity.
     public let severity: Severity
-    /// The kind, for programs: a `Rule` for a violation, otherwise the affected part of the store.
+    /// The kind, for use by programs: a violated `Rule`, or the affected part of the store.
     public let kind: String
-    /// The affected object, if it is a single one.
+    /// The affected object; nil unless the finding is about one object.
     public let object: ObjectID?
-    /// The affected property as `Entity.property`, if it is a single one.
+    /// The affected property as `Entity.property`; nil unless the finding is about one property.
     public let property: String?
     /// The problem and its location in one line, without stored values.
     public let message: String

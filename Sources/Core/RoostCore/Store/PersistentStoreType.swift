@@ -1,4 +1,4 @@
-/// A type of store, which creates, finds, opens and removes the stores of one backend.
+/// A type of store, which creates, recognizes, opens and removes the stores of one backend.
 ///
 /// Register your own type with ``StoreRegistry/register(_:)``:
 ///
@@ -22,12 +22,13 @@ public protocol PersistentStoreType: Sendable {
 
     /// The options of this type, in addition to the options of every store; empty by default.
     ///
-    /// `requireKnown(_:)` rejects all other options, and a configuration can set only these.
+    /// `requireKnown(_:)` rejects all other type options. A configuration can set only these and
+    /// the history's options.
     var optionDescriptions: [StoreOptionDescription] { get }
 
-    /// The suffixes of files that exist beside a store only while it is open; empty by default.
+    /// The suffixes of files beside a store that is open or was not closed; empty by default.
     ///
-    /// The path of such a file is the store's path and a suffix. While one exists, do not move,
+    /// The path of such a file is the store's path plus a suffix. While one exists, do not move,
     /// copy or replace the store. The lock file, `.lock`, is not included.
     var companionSuffixes: [String] { get }
 
@@ -70,9 +71,9 @@ public protocol PersistentStoreType: Sendable {
 
     /// Replaces the store at `destination` with the closed store at `source`, in one atomic step.
     ///
-    /// At any moment, one of the two stores exists at `destination`. Both locations must be in the
-    /// same directory. The caller must first sync `source` to disk. On return, the replacement is
-    /// durable.
+    /// At any moment, `destination` has its old content or the new store. Both locations must be in
+    /// the same directory. The caller must first sync `source` to disk. On return, the replacement
+    /// is durable.
     ///
     /// - Parameters:
     ///   - destination: The location to move the store to.
@@ -98,7 +99,7 @@ extension PersistentStoreType {
     public var libraries: [StoreLibrary] { [] }
 }
 
-/// A library that a type of store uses, for bug reports.
+/// A description, for bug reports, of a library that a type of store uses.
 public struct StoreLibrary: Sendable, Hashable, Codable {
     /// The library's name, as its authors write it.
     public let name: String
@@ -132,13 +133,13 @@ public struct StoreOptions: Sendable, Adjustable {
     public var storeUUID: StoreUUID? = nil
     /// The user's metadata of a new store.
     public var userMetadata: [String: MetadataValue] = [:]
-    /// Whether a new store is hidden from other programs until the caller publishes it.
+    /// Whether the caller hides a new store from other programs until it publishes the store.
     ///
     /// If true, bulk loading is about twice as fast, but a crash during the load may damage the
     /// store. The caller publishes the store with
     /// ``PersistentStoreType/replace(_:with:overwriting:)`` or destroys it.
     public var isUnpublished: Bool = false
-    /// Whether the caller reads the store once: whole lists of records or links, one at a time.
+    /// Whether the caller reads each list of records or links at most once, one list at a time.
     ///
     /// This is a hint for read-only stores. A type that normally loads its whole file may then read
     /// it in pieces, and report damage only when it reads the damaged piece.

@@ -18,11 +18,11 @@ package final class PreparedChange: Sendable {
 
     package let changes: ChangeSet
     package let model: ManagedObjectModel
-    /// The inserts, in the order of their places.
+    /// The inserts, sorted by `Item.place`.
     package let inserts: [Item]
-    /// The updates, in the order of their places.
+    /// The updates, sorted by `Item.place`.
     package let updates: [Item]
-    /// The deletes, in the order of their places.
+    /// The deletes, sorted by `Item.place`.
     package let deletes: [Item]
     package let unchanged: [Item]
     package let existing: [Item]
@@ -74,7 +74,7 @@ package final class PreparedChange: Sendable {
 
     package func id(_ item: Item) -> ObjectID { ObjectID(model.entities[item.entity].name, key: item.place.key) }
 
-    /// Returns the item at a place; `items` must be in the order of their places.
+    /// Returns the item at a place; `items` must be sorted by `Item.place`.
     package static func item(at place: ObjectPlace, in items: [Item]) -> Item? {
         var (start, end) = (0, items.count)
         while start < end {
@@ -118,7 +118,7 @@ package final class PreparedChange: Sendable {
         var isInOrder = true
         for index in 1..<max(1, items.count) where items[index].place < items[index - 1].place { isInOrder = false }
         guard !isInOrder else { return items }
-        // A comparison sort needs about 17 comparisons for each item of a large list.
+        // A radix sort is faster: a comparison sort of a large list needs about 17 comparisons per item.
         var order: [EntryArena.Item] = []
         order.reserveCapacity(items.count)
         for (index, item) in items.enumerated() {
@@ -165,7 +165,7 @@ package final class PreparedChange: Sendable {
         return nil
     }
 
-    /// Returns the first item whose place is in `others`; both lists must be in order.
+    /// Returns the first item whose place is in `others`; both must be sorted by `Item.place`.
     private static func common(_ items: [Item], others: [Item]) -> Item? {
         var index = 0
         for item in items {

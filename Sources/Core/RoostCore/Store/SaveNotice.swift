@@ -9,8 +9,8 @@
 public struct SaveNotice: Sendable {
     /// The maximum number of IDs in a notice for several commits.
     ///
-    /// A larger merged notice lists its IDs only if the last notice already contains them all.
-    /// Otherwise it is not complete.
+    /// A merged notice with more IDs is not complete, unless the last of its notices already has
+    /// all of them.
     public static let mostIDs = 10_000
 
     /// The store that was changed.
@@ -67,8 +67,8 @@ public struct SaveNotice: Sendable {
 /// A merged notice for several consecutive commits to a store.
 ///
 /// Each object is in only one list. An object that is inserted and then updated counts as inserted.
-/// An object that is inserted and then deleted counts as deleted: a reader may have read it in
-/// between.
+/// An object that is inserted and then deleted counts as deleted, because a reader may have read it
+/// before.
 package struct NoticeUnion: Sendable {
     private enum Kind {
         case inserted, updated, deleted
@@ -175,7 +175,7 @@ package struct WaitingNotices: Sendable {
         case .one(let first): union = NoticeUnion(first)
         case .several(let joined): union = joined
         }
-        // Now only `union` references the lists, so appending does not copy them.
+        // This leaves `union` as the only owner of the lists, so appending does not copy them.
         items[index] = .one(notice)
         union.append(notice)
         items[index] = .several(union)

@@ -8,7 +8,7 @@ public protocol GroupedLinkSnapshot: StoreSnapshot {
     ///
     /// - Parameters:
     ///   - relationship: A to-many relationship of the snapshot's model.
-    ///   - ids: The objects, of entities of the model.
+    ///   - ids: Objects whose entities belong to the model.
     /// - Returns: A cursor over the links, in the order of `ids`.
     /// - Throws: The errors of reading.
     func groupedLinks(
@@ -26,7 +26,7 @@ public protocol GraphProvidingSnapshot: StoreSnapshot {
 
 /// A snapshot that can give other threads their own snapshots of the same view.
 package protocol ViewSharingSnapshot: StoreSnapshot {
-    /// Returns a function that creates another snapshot of the same view; nil if the store cannot.
+    /// Returns a function that creates a snapshot of the same view; nil if that is impossible.
     ///
     /// Any thread may call the function. It throws if this snapshot is closed.
     func shareView() throws(StoreError) -> (@Sendable () throws(StoreError) -> any StoreSnapshot)?
@@ -41,10 +41,10 @@ extension StoreSnapshot {
     /// Reads the links of a to-many relationship from several objects.
     ///
     /// The links are grouped by object, in the order of `ids`. A group has the order of
-    /// ``links(of:from:)-(_,ObjectID)``. A link's source is the key of its object. An object
-    /// without links, or a missing object, has no group. An object that appears twice in `ids` has
-    /// two groups. A ``GroupedLinkSnapshot`` reads all groups in one pass; any other snapshot opens
-    /// one cursor per object.
+    /// ``links(of:from:)-(_,ObjectID)``. A link's source is the key of the group's object. An
+    /// object without links, or a missing object, has no group. An object that appears twice in
+    /// `ids` has two groups. A ``GroupedLinkSnapshot`` reads all groups in one pass; any other
+    /// snapshot opens one cursor per object.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a to-one relationship.
     public func links(of relationship: RelationshipName, from ids: [ObjectID]) throws(StoreError) -> any LinkCursor {

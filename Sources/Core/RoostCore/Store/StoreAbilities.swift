@@ -1,6 +1,6 @@
 // Optional abilities of stores. Programs call methods of extensions of `PersistentStore`, which use
-// the ability or a default implementation. A method's name differs from every protocol requirement,
-// because a method of the same name would satisfy the requirement.
+// the ability or a default implementation. Such a method never has the name of a protocol
+// requirement, because it would then satisfy the requirement.
 
 /// A store that can check the structure of its file, in addition to the checksums of records.
 public protocol StructureCheckingStore: PersistentStore {

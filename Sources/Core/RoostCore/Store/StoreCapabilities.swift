@@ -13,7 +13,7 @@ public struct StoreCapability: Hashable, Sendable, CustomStringConvertible {
     public static let persistence = Self("persistence")
     /// Several processes may use one store at the same time.
     public static let multipleProcesses = Self("multipleProcesses")
-    /// Counts and digests are recorded with each commit.
+    /// Each commit records the store's tally; see ``StoreSnapshot/recordedTally()``.
     public static let digest = Self("digest")
     /// Uniqueness constraints of the model are enforced.
     public static let uniquenessConstraints = Self("uniquenessConstraints")

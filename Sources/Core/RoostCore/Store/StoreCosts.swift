@@ -1,7 +1,7 @@
-/// The approximate cost of an object or a link in stores of one type.
+/// The approximate costs of reading and writing one object or link in stores of one type.
 ///
-/// A migration plan uses these costs, which are measured with a million objects, to estimate its
-/// duration. An estimate can be several times too high or too low.
+/// A migration plan estimates the migration's duration from these costs, which are measured with a
+/// million objects. An estimate can be several times too high or too low.
 ///
 /// ```swift
 /// let estimatedCosts = StoreCosts(readingMicroseconds: 0.8, writingMicroseconds: 1.2)

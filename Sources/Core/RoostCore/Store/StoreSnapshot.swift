@@ -20,7 +20,7 @@ public protocol StoreSnapshot: AnyObject {
     /// The model of the store.
     var model: ManagedObjectModel { get }
 
-    /// Returns the counts, the digests and the generation that the last commit recorded.
+    /// Returns the tally that the last commit before the snapshot recorded.
     ///
     /// Returns nil for a store without the capability `digest`; `computeTally()` works for every
     /// store.
@@ -55,8 +55,7 @@ public protocol StoreSnapshot: AnyObject {
     /// `ManagedObjectModel.Relationship.normalized(_:)`). If the relationship is its own inverse,
     /// each pair appears once. Keys and places are compared as signed integers.
     ///
-    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship without
-    ///   links.
+    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for any other relationship.
     func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor
 
     /// Reads the links of a to-many relationship from one object.
@@ -77,9 +76,9 @@ public protocol StoreSnapshot: AnyObject {
     /// Records with equal sort values, and all records of a request without an order, are in
     /// ascending key order.
     ///
-    /// If the task is cancelled, a fetch, a count or a request for rows throws `cancelled` within
-    /// some milliseconds. Stores of other packages need not support this. The snapshot and the
-    /// fetches of other tasks are unaffected.
+    /// If the current task is cancelled, a fetch, a count or a request for rows throws `cancelled`
+    /// within some milliseconds. Stores of other packages need not support this. The snapshot and
+    /// the fetches of other tasks are unaffected.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; all before the first record
     ///   is returned.

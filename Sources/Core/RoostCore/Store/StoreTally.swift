@@ -69,12 +69,12 @@ public struct StoreTally: Hashable, Sendable {
             sum: (entities + relationships).reduce(0) { $0 &+ $1.sum })
     }
 
-    /// Adds the records of a batch, by the content hash stored in each record.
+    /// Adds a batch's records, using the content hash that each record stores.
     public mutating func add(_ batch: RecordBatch) {
         batch.forEachRecord { entities[$0.entityNumber].add($0.storedContentHash) }
     }
 
-    /// Subtracts the records of a batch, by the content hash stored in each record.
+    /// Subtracts a batch's records, using the content hash that each record stores.
     public mutating func remove(_ batch: RecordBatch) {
         batch.forEachRecord { entities[$0.entityNumber].remove($0.storedContentHash) }
     }

@@ -1,6 +1,6 @@
 // Optional abilities of store types. Other modules call extensions of `PersistentStoreType`.
 
-/// A type that makes a store's file smaller while other programs have it open.
+/// A type that can make a store's file smaller while other programs have it open.
 public protocol CompactingStoreType: PersistentStoreType {
     /// Makes a store's file as small as possible in one atomic step.
     ///
@@ -21,7 +21,7 @@ public protocol CompactingStoreType: PersistentStoreType {
     ) throws(StoreError) -> Bool
 }
 
-/// A type whose stores may contain no model.
+/// A type whose stores can lack a model.
 public protocol ModelMatchingStoreType: PersistentStoreType {
     /// Finds the models that fit a store without a model, and changes nothing.
     ///

@@ -8,7 +8,7 @@ package final class BatchChannel: Sendable {
     package enum Message: Sendable {
         /// The first message: the highest used key of each hierarchy, and the expected counts.
         case begin(lastKeys: [EntityName: Int64], objectCount: Int?, linkCount: Int?)
-        /// Records, which in a conversion all belong to one hierarchy.
+        /// Records; in a conversion, the records of a batch belong to one hierarchy.
         case records(RecordBatch)
         case links(LinkBatch)
         case end
@@ -26,7 +26,7 @@ package final class BatchChannel: Sendable {
     private let filled: DispatchSemaphore
 
     package init(capacity: Int) {
-        // Deallocating a semaphore below its initial value is an error, so both start at zero.
+        // A semaphore must not be deallocated while its value is below its initial value, so both start at zero.
         free = DispatchSemaphore(value: 0)
         filled = DispatchSemaphore(value: 0)
         for _ in 0..<capacity { free.signal() }
@@ -59,7 +59,7 @@ package final class BatchChannel: Sendable {
 
     package var isStopped: Bool { state.withLock { $0.isStopped } }
 
-    /// Stops the channel, and wakes a thread that is waiting.
+    /// Stops the channel, and wakes a waiting sender or receiver.
     package func stop() {
         state.withLock { state in
             state.isStopped = true

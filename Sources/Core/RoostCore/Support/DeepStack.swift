@@ -1,8 +1,8 @@
 /// A separate thread with a large stack for deep recursion.
 ///
 /// The calling thread waits. On some platforms, a secondary thread has a stack of half a megabyte,
-/// which may be too small for 200 levels. Shallow recursion runs on the caller's stack, because
-/// starting a thread takes time.
+/// which may be too small for 200 levels of recursion. Callers run shallow recursion on their own
+/// stack, because starting a thread takes time.
 package enum DeepStack {
     /// The maximum depth at which predicates use the caller's own stack.
     package static let shallowDepth = 12

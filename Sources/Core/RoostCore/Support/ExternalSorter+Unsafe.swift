@@ -2,8 +2,8 @@ internal import RoostSystem
 
 /// A sorter for any number of entries, with bounded memory.
 ///
-/// Entries that exceed memory are written to temporary files as sorted runs, and merged later. Use
-/// a sorter from one thread.
+/// If the entries exceed memory, they are written to temporary files as sorted runs, and merged
+/// later. Use a sorter from one thread.
 package final class ExternalSorter {
     /// The maximum number of runs that are merged at once.
     package static let fanIn = 64
@@ -15,7 +15,7 @@ package final class ExternalSorter {
 
     /// Creates an empty sorter.
     ///
-    /// `memoryByteCount` is at least 64 KiB. `directories` are in order of preference.
+    /// A `memoryByteCount` below 64 KiB counts as 64 KiB. `directories` are in order of preference.
     package init(memoryByteCount: Int = 16 << 20, directories: [String]) {
         self.memoryByteCount = max(64 << 10, memoryByteCount)
         self.directories = directories
@@ -45,7 +45,7 @@ package final class ExternalSorter {
         try mergeFullLevels()
     }
 
-    /// Merges the last `fanIn` runs while all have the same level; each run keeps a file open.
+    /// Merges the last `fanIn` runs while all have the same level, to limit the open files.
     private func mergeFullLevels() throws(StoreError) {
         while let level = runs.last?.level, runs.count >= Self.fanIn,
             runs[runs.count - Self.fanIn].level == level
@@ -190,7 +190,7 @@ final class SortedRun {
     private let file: SpillFile
     /// The level: 0 for entries from memory, 1 for merged runs of level 0, and so on.
     ///
-    /// A run of `mergeToFanIn()` has level 0. In a sorter, levels never increase from run to run.
+    /// `mergeToFanIn()` also creates runs of level 0. In a sorter's `runs`, levels never rise.
     let level: Int
     private var buffer: [UInt8] = []
     private var bufferByteCount = 256 << 10
@@ -237,7 +237,7 @@ final class SortedRun {
         return try fill()
     }
 
-    /// Reads the length and prefix of the current entry; returns false if the buffer lacks its end.
+    /// Reads the length and prefix of the current entry; returns false if it is incomplete.
     private func look() -> Bool {
         buffer.withUnsafeBytes { buffer in
             let entry = EntryArena.entry(at: position, in: buffer)

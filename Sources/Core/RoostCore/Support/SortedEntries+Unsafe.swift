@@ -91,7 +91,7 @@ package struct EntryArena: Sendable {
         return word << UInt64(64 - 8 * count)
     }
 
-    /// Sorts by the keys' first 16 bytes, then compares entries with the same bytes as a whole.
+    /// Sorts by the keys' first 16 bytes; entries that agree in these are compared as a whole.
     package mutating func sort() {
         items.sortByPrefix()
         bytes.withUnsafeBytes { buffer in
@@ -175,8 +175,8 @@ package struct EntryArena: Sendable {
 extension [EntryArena.Item] {
     /// Sorts by the first 16 bytes of the keys, with a radix sort from the last byte to the first.
     ///
-    /// The sort skips each byte position at which all keys are equal, which is usual. Each other
-    /// position takes O(*n*). The sort temporarily doubles the items' memory.
+    /// The sort skips each byte position at which all keys are equal, usually most positions. Each
+    /// other position takes O(*n*). The sort temporarily doubles the items' memory.
     package mutating func sortByPrefix() {
         guard count > 64 else {
             return sort { ($0.high, $0.low, $0.offset) < ($1.high, $1.low, $1.offset) }

@@ -8,7 +8,7 @@ package final class WorkerThread<Result: Sendable>: Sendable {
 
     /// Starts a thread that runs `body`; throws `outOfResources` if the system cannot start one.
     ///
-    /// On some platforms, the system's default stack is too small for some libraries.
+    /// The stack has 4 MiB by default; some platforms' own default is too small for some libraries.
     package init(
         _ name: String, stackByteCount: Int = 4 << 20, _ body: @escaping @Sendable () throws(StoreError) -> Result
     ) throws(StoreError) {

@@ -18,7 +18,7 @@ public enum AttributeType: Int, Sendable, CaseIterable, Codable {
     case string = 700
     /// True or false.
     case boolean = 800
-    /// A point in time: the seconds since 2001-01-01 00:00:00 UTC, as in ``double``.
+    /// A point in time: the seconds since 2001-01-01 00:00:00 UTC, as a ``double``.
     case date = 900
     /// Bytes.
     case binaryData = 1000

@@ -48,8 +48,8 @@ package enum DateText {
     /// Returns the date in UTC, such as `2024-05-01T12:30:00Z`, with enough digits to identify the
     /// number exactly.
     ///
-    /// Returns nil outside the years 0 to 9999, for −0.0, and for a time other than 0 that is less
-    /// than 0.0001 seconds from 0.
+    /// Returns nil outside the years 0 to 9999, for −0.0, and for a nonzero number between −0.0001
+    /// and 0.0001.
     package static func text(_ seconds: Double) -> String? {
         guard seconds.isFinite, abs(seconds) < 1e12, !(seconds == 0 && seconds.sign == .minus) else { return nil }
         // A double near 0 is printed with an exponent, and is not supported here.
@@ -74,8 +74,8 @@ package enum DateText {
 
     /// Returns the date in UTC for people, such as `2024-05-01T12:30:00.25Z`.
     ///
-    /// The time is rounded to microseconds, which hides errors of computed times. Returns nil
-    /// outside the years 0 to 9999.
+    /// The time is rounded to microseconds, which hides rounding errors of computed times. Returns
+    /// nil outside the years 0 to 9999.
     package static func shortText(_ seconds: Double) -> String? {
         // The addition turns −0.0 into 0.0.
         let second = seconds.rounded(.down) + 0.0

@@ -1,4 +1,4 @@
-/// The interned name of an entity, a number of four bytes.
+/// The interned name of an entity, represented by a four-byte number.
 ///
 /// In a process, equal names have equal numbers. So an ``ObjectID`` contains neither a model nor a
 /// string. Names are never freed. A hostile file can add at most as many names as the limits of a

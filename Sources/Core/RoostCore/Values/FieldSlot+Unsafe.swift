@@ -74,7 +74,7 @@ package struct FieldSlot: Sendable {
         return UnsafeRawBufferPointer(rebasing: bytes[Int(tail) + start..<Int(tail) + end])
     }
 
-    /// Returns the first eight bytes as a big-endian number; missing bytes are zero.
+    /// Returns the value's first eight bytes as a big-endian number; missing bytes are zero.
     @inlinable
     @inline(__always)
     package func firstBytes(in record: RecordReader) -> UInt64 {
@@ -87,7 +87,7 @@ package struct FieldSlot: Sendable {
             (start, count) = (Int(tail) + before, end - before)
         }
         guard count < 8 else { return UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)) }
-        // The header has more than eight bytes, so these eight bytes are all in the record.
+        // The record's header has over eight bytes, so the eight bytes up to the value's end are in the record.
         let word = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start + count - 8, as: UInt64.self))
         return count == 0 ? 0 : word << UInt64(64 - 8 * count)
     }

@@ -27,7 +27,7 @@ public struct Link: Hashable, Sendable {
         self.inverseOrder = inverseOrder
     }
 
-    /// The link as seen from the other end.
+    /// The link as seen from its target.
     public var flipped: Link { Link(target, source, order: inverseOrder, inverseOrder: order) }
 }
 

@@ -21,12 +21,12 @@ public struct ObjectID: Hashable, Sendable {
         self.key = key
     }
 
-    /// Returns permanent text to store or share, `x-roost://<store UUID>/<Entity>/p<key>`.
+    /// Returns the object's permanent URI, `x-roost://<store UUID>/<Entity>/p<key>`.
     public func uriRepresentation(storeUUID: StoreUUID) -> String {
         "x-roost://\(storeUUID)/\(entity)/p\(key)"
     }
 
-    /// Reads a URI from ``uriRepresentation(storeUUID:)``; returns nil for any other text.
+    /// Parses a URI made by ``uriRepresentation(storeUUID:)``; returns nil for any other text.
     public static func parse(uri: String) -> (storeUUID: StoreUUID, id: ObjectID)? {
         let scheme = "x-roost://"
         guard uri.hasPrefix(scheme) else { return nil }
@@ -42,7 +42,7 @@ extension ObjectID: CustomStringConvertible {
     /// The text `Entity/p<key>`.
     public var description: String { "\(entity)/p\(key)" }
 
-    /// Reads the text `Entity/p5`; returns nil for any other text.
+    /// Parses text of the form `Entity/p5`; returns nil for any other text.
     package init?(description text: String) {
         guard let slash = text.lastIndex(of: "/"), slash > text.startIndex,
             case let digits = text[slash...].dropFirst(2), text[slash...].dropFirst().first == "p",
@@ -54,7 +54,7 @@ extension ObjectID: CustomStringConvertible {
 }
 
 extension ObjectID: Codable {
-    /// Decodes the text `Entity/p5`.
+    /// Decodes text of the form `Entity/p5`.
     ///
     /// Interns the entity's name permanently; see ``EntityName``.
     public init(from decoder: any Decoder) throws {

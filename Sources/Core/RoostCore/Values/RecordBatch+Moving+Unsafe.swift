@@ -89,7 +89,7 @@ extension RecordBatch {
         arena[buildOffset + RecordLayout.Header.bitmap + field.index >> 3] & (1 << UInt8(field.index & 7)) != 0
     }
 
-    /// Appends a copy of a record, changed to a record of the entity of `layout`.
+    /// Appends a copy of a record, with the entity of `layout`.
     ///
     /// The layouts must have the same fields; see ``RecordMoves/isWhole``.
     package mutating func append(_ record: RecordReader, as layout: RecordLayout) {

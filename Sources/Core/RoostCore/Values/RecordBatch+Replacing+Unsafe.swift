@@ -1,8 +1,8 @@
 extension RecordBatch {
     /// Appends a copy of a record, with new values for some fields.
     ///
-    /// A new value can be null. The version is unchanged. The copy has the same bytes as a record
-    /// that is built from all values. The record must not be in this batch. `values` must contain
+    /// A new value can be null. The version is unchanged. The copy has the same bytes as a new
+    /// record with the copy's values. The record must not be in this batch. `values` must contain
     /// at most one value for each field.
     ///
     /// - Throws: `invalidValue`, `limitExceeded`. After an error the batch is unchanged.
@@ -41,7 +41,7 @@ extension RecordBatch {
         }
     }
 
-    /// Makes a field of the record being built null.
+    /// Sets a field of the record being built to null.
     private mutating func clear(_ field: RecordLayout.Field) {
         let base = buildOffset
         arena.withUnsafeMutableBytes { arena in

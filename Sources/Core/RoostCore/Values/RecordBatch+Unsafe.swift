@@ -52,7 +52,7 @@ extension RecordBatch {
 
     /// Appends a copy of a record.
     ///
-    /// The record must have a valid structure and the batch's model, which is not checked.
+    /// The record must have a valid structure and the batch's model; neither is checked.
     public mutating func append(_ record: RecordReader) {
         let offset = arena.count
         arena.append(contentsOf: record.bytes)
@@ -64,7 +64,7 @@ extension RecordBatch {
 
     /// Appends a copy of a record whose bytes, including the checksum, the caller has built.
     ///
-    /// Only debug builds check the structure.
+    /// The structure must be valid for `entity`. Only debug builds check that.
     package mutating func append(built bytes: UnsafeRawBufferPointer, key: Int64, entity: Int) {
         assert((try? RecordReader(checking: bytes, key: key, model: model)) != nil, "invalid record structure")
         let offset = arena.count
@@ -186,7 +186,7 @@ extension RecordBatch {
 
     /// Sets an integer field of any width, or a `boolean`, `order` or `reference` field.
     ///
-    /// - Throws: `invalidValue` if the value does not fit, or for a field of another kind.
+    /// - Throws: `invalidValue` if the value does not fit, or the field has another kind.
     public mutating func setInteger(_ value: Int64, for field: RecordLayout.Field) throws(StoreError) {
         switch field.kind {
         case .integer64, .order, .reference: store(value.littleEndian, field: field)
@@ -205,7 +205,7 @@ extension RecordBatch {
 
     /// Sets a double or date field exactly, or a float field rounded to the nearest float.
     ///
-    /// - Throws: `invalidValue` if a finite number is too large for a float, or for a field of
+    /// - Throws: `invalidValue` if a finite number is too large for a float, or the field has
     ///   another kind.
     public mutating func setDouble(_ value: Double, for field: RecordLayout.Field) throws(StoreError) {
         switch field.kind {
@@ -237,7 +237,7 @@ extension RecordBatch {
         }
     }
 
-    /// Sets a UUID field to 16 bytes; throws `invalidValue` for another length or kind of field.
+    /// Sets a UUID field to 16 bytes; throws `invalidValue` for another byte count or field kind.
     public mutating func setUUID(_ bytes: UnsafeRawBufferPointer, for field: RecordLayout.Field) throws(StoreError) {
         guard bytes.count == 16, field.kind == .uuid else { throw wrongType(field, what: "a UUID") }
         clearNull(field)
@@ -269,7 +269,7 @@ extension RecordBatch {
         }
     }
 
-    /// Marks a composite as present.
+    /// Marks a composite as not null.
     package mutating func setComposite(_ field: RecordLayout.Field) { clearNull(field) }
 
     /// Sets a field in the tail.
@@ -288,7 +288,7 @@ extension RecordBatch {
         buildNextVariable = field.index + 1
     }
 
-    /// Stores the current end of the tail in the slots of the unset tail fields before `limit`.
+    /// Stores the tail's current end in the slots of the unset tail fields before index `limit`.
     mutating func fillEnds(upTo limit: Int) {
         guard buildNextVariable < limit else { return }
         let end = UInt32(truncatingIfNeeded: arena.count - buildTailOffset).littleEndian

@@ -8,8 +8,8 @@ extension RecordBatch {
     /// null if one of its elements has a value.
     ///
     /// The keys of `values` are names of attributes and to-one relationships, and dotted paths of
-    /// the elements of composites. ``RecordLayout/orderFieldName(of:)`` returns the key for a place
-    /// in an ordered inverse. Building the record with ``beginRecord(_:key:version:)`` is faster.
+    /// composites' elements. The key `<relationship>#order` sets the object's place in the ordered
+    /// inverse. Building the record with ``beginRecord(_:key:version:)`` is faster.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidValue`, `invalidRequest` (abstract
     ///   entity, key below 1), `limitExceeded`. After an error the batch is unchanged.

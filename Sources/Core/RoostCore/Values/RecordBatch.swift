@@ -27,7 +27,7 @@ public struct RecordBatch: Sendable {
     public let model: ManagedObjectModel
     @usableFromInline var arena = ReusedArray<UInt8>()
     @usableFromInline var entries = ReusedArray<Entry>()
-    /// The layout of the record being built, at `buildOffset`.
+    /// The layout of the record being built, which starts at `buildOffset`.
     var buildLayout: RecordLayout?
     @usableFromInline var buildOffset = 0
     var buildKey: Int64 = 0
@@ -35,7 +35,7 @@ public struct RecordBatch: Sendable {
     /// The index of the first tail field that can still be set.
     var buildNextVariable = 0
     var buildFieldCount = 0
-    /// The offset in `arena` of the record's tail.
+    /// The offset in `arena` where the tail of the record being built starts.
     var buildTailOffset = 0
 
     /// Creates an empty batch for records of `model`.
@@ -74,7 +74,7 @@ public struct RecordBatch: Sendable {
         try withRecord(at: index) { (record) throws(StoreError) in try record.value(name) }
     }
 
-    /// Returns all values except nulls of the record at `index`, by property name.
+    /// Returns the non-null values of the record at `index`, by property name.
     public func values(at index: Int) -> [String: Value] { withRecord(at: index) { $0.values() } }
 
     /// Returns a copy of the record at `index` that is independent of the batch.

@@ -5,7 +5,7 @@
 /// A record consists of a header, a bitmap of nulls, one slot per field, and a tail with the bytes
 /// of strings and data. Reading a field is O(1). Compatible models have the same layouts.
 public final class RecordLayout: Sendable {
-    /// One stored value of a record.
+    /// The position and type of one value in a record.
     public struct Field: Sendable, Hashable {
         /// The type of value in a field's slot.
         public enum Kind: UInt8, Sendable, CaseIterable {

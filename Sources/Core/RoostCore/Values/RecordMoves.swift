@@ -22,12 +22,12 @@ package struct RecordMoves: Sendable {
     /// A range of tail fields that are adjacent in both layouts; `from` and `to` are the offsets of
     /// its first slot.
     package struct Tail: Sendable {
-        /// The index of the first field in the destination layout.
+        /// The index, in the destination layout, of the first field of the range.
         package let firstField: Int
         package fileprivate(set) var count: Int
         let from: Int
         let to: Int
-        /// Whether the first field is the first tail field of the source layout.
+        /// Whether the range starts with the first tail field of the source layout.
         let isFirst: Bool
     }
 

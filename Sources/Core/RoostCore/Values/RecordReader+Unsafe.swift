@@ -176,8 +176,8 @@ extension RecordReader {
         return UnsafeRawBufferPointer(rebasing: bytes[tail + start..<tail + end])
     }
 
-    /// Returns the destination of a reference or object-ID field; nil if the field is null or of
-    /// another kind.
+    /// Returns the object to which a reference or object-ID field refers; nil for a null field or
+    /// a field of another kind.
     @inlinable
     package func reference(_ field: borrowing RecordLayout.Field) -> (entity: Int, key: Int64)? {
         guard !isNull(field) else { return nil }
@@ -191,7 +191,7 @@ extension RecordReader {
         }
     }
 
-    /// Returns the number of code points of a text: the result of the predicate function `length`.
+    /// Returns a text field's number of code points, the result of the predicate function `length`.
     package func codePointCount(_ field: RecordLayout.Field) -> Int {
         bytes(field).reduce(0) { $1 & 0xC0 == 0x80 ? $0 : $0 &+ 1 }
     }
@@ -228,8 +228,8 @@ extension RecordReader {
     /// Returns the value of the property with this name; throws `unknownProperty`.
     public func value(_ name: String) throws(StoreError) -> Value { value(try layout.requireField(name)) }
 
-    /// Returns the values that are not null, by name: attributes, to-one relationships, and places
-    /// in ordered inverse relationships.
+    /// Returns the attributes, to-one relationships, and places in ordered inverses that are not
+    /// null, by name.
     ///
     /// A composite is one value.
     ///
@@ -243,10 +243,10 @@ extension RecordReader {
         return values
     }
 
-    /// Checks the checksum, and that the values are canonical, but not the structure.
+    /// Checks the checksum and that the values are canonical; does not check the structure.
     ///
-    /// A new record with the values of a valid record has the same bytes, except as ``values()``
-    /// states.
+    /// If the checks succeed, a new record with the same values has the same bytes, except as
+    /// ``values()`` states.
     ///
     /// - Throws: `corrupted`, naming the object.
     package func validate() throws(StoreError) {

@@ -1,4 +1,4 @@
-/// The parts of a model's layouts that checking and reading records needs, by entity number.
+/// The parts of a model's layouts that are needed to check and read records, by entity number.
 ///
 /// Access uses no reference counting, which would slow down every read of a record.
 @usableFromInline

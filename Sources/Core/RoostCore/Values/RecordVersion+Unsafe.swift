@@ -1,7 +1,8 @@
 extension RecordReader {
-    /// Runs `body` with the bytes of the record, or of a copy that has the version `newVersion`.
+    /// Runs `body` with the bytes that the record has with the version `newVersion`.
     ///
-    /// The copy is in `scratch`; pass the same `scratch` again to reuse its memory.
+    /// If the record has another version, the bytes are a changed copy in `scratch`. Pass the same
+    /// `scratch` again to reuse its memory.
     package func withBytes<Result, Failure: Error>(
         version newVersion: UInt32, scratch: inout [UInt8], _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -33,7 +33,7 @@ public struct StoreUUID: Hashable, Sendable, CustomStringConvertible {
             ))
     }
 
-    /// Reads UUID text; returns nil for any other text.
+    /// Parses the text of a UUID; returns nil for any other text.
     public init?(_ text: String) {
         guard let uuid = UUID(uuidString: text) else { return nil }
         self.uuid = uuid

@@ -34,7 +34,7 @@ public enum Value: Sendable {
     case uuid(UUID)
     /// The text of a URI, which Foundation need not accept as a URL.
     case uri(String)
-    /// The destination of a to-one relationship, or an object-ID attribute.
+    /// The destination of a to-one relationship, or the value of an object-ID attribute.
     case objectID(ObjectID)
     /// The elements of a composite attribute by name; a missing element is null.
     case composite([String: Value])

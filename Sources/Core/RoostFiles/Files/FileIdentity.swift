@@ -10,7 +10,7 @@ public struct FileIdentity: Hashable, Sendable {
     /// The size when the identity was read; not part of the identity.
     public let byteCount: Int
 
-    /// The modification time since 1970; not part of the identity.
+    /// The modification time in nanoseconds since 1970; not part of the identity.
     package let modificationNanoseconds: Int
 
     /// The number of hard links; not part of the identity.

@@ -5,9 +5,9 @@ internal import RoostSystem
 ///
 /// When a process closes any handle on a file, the system drops all POSIX locks of the process on
 /// that file. A SQLite store without its locks continues to work. But the next program that closes
-/// the file removes the write-ahead log, so later commits are lost. Therefore call ``enter(_:)``
-/// before such a library opens a file. RoostFiles then closes no handle that it opened for reading
-/// the file until ``leave(_:)`` is called.
+/// the file removes the write-ahead log, so the store's later commits are lost. Therefore call
+/// ``enter(_:)`` before a library that uses POSIX locks opens a file. Until ``leave(_:)`` is
+/// called, RoostFiles closes no handle with which it reads or locks the file.
 public final class HeldFiles: Sendable {
     /// The files of this process.
     public static let shared = HeldFiles()
@@ -58,10 +58,11 @@ public final class HeldFiles: Sendable {
         }
     }
 
-    /// Returns up to `count` first bytes of `file`; nil if a library has the file at `path` open
-    /// and may have locked `file`, or if `file` cannot be read.
+    /// Returns up to `count` first bytes of `file`; nil if a library uses the file at `path`, or if
+    /// `file` cannot be read.
     ///
-    /// The library cannot begin to use the file at `path` before this method returns.
+    /// Such a library may have locked `file`. No library can begin to use the file at `path` before
+    /// this method returns.
     func read(prefix count: Int, of file: String, unlessHeld path: String) -> [UInt8]? {
         entries.withLock { entries in
             if let identity = try? FileIdentity(at: path), entries[identity] != nil { return nil }

@@ -44,7 +44,9 @@ package struct RegularFile: ~Copyable, Sendable {
         return bytes
     }
 
-    /// Reads bytes at `offset` into `buffer`; returns fewer than fit only at the end of the file.
+    /// Reads bytes at `offset` into `buffer`, and returns their number.
+    ///
+    /// The number is below the buffer's count only at the end of the file.
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StoreError) -> Int {
         var done = 0
         while done < buffer.count {

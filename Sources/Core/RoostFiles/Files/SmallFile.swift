@@ -4,7 +4,7 @@ package import RoostCore
 package enum SmallFile {
     /// Returns the bytes of the file at `path`, following a symbolic link.
     ///
-    /// `noun` describes the expected file in messages: `a model document`.
+    /// `noun` describes the expected file in messages, such as `a model document`.
     ///
     /// - Throws: `notFound`, `missingDirectory`, `notAStore` for a directory or a device,
     ///   `permissionDenied`, `limitExceeded`.

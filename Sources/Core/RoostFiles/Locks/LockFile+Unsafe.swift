@@ -14,7 +14,7 @@ final class LockFile: Sendable {
 
     /// Opens the lock file of a store without locking it, and creates the file if it is missing.
     ///
-    /// With false for `isWritable`, read-only access is enough, but supports only shared locks.
+    /// If `isWritable` is false, read-only access is enough, but allows only shared locks.
     init(forStoreAt storePath: String, region: Region, isWritable: Bool) throws(StoreError) {
         let target = StoreFile.resolvingLink(storePath)
         let path = target + region.suffix
@@ -179,7 +179,7 @@ final class LockFile: Sendable {
 
 extension Region {
     var suffix: String {
-        // If the system cannot lock bytes separately, these regions need their own files.
+        // If the system cannot lock bytes separately, each region except `store` needs its own file.
         if self == .store || croost_locks_have_regions() != 0 { return StoreLock.suffix }
         switch self {
         case .store: return StoreLock.suffix

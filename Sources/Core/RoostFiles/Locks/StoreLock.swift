@@ -49,9 +49,9 @@ public final class StoreLock: Sendable {
     ///
     /// Creates the lock file if it is missing.
     ///
-    /// A shared request yields to a waiting exclusive request for at most five seconds of its
-    /// timeout. If this process already shares the lock, the limit is 0.2 seconds, because the
-    /// exclusive request may be waiting for this process.
+    /// A shared request yields to a waiting exclusive request for at most five seconds, which count
+    /// toward the timeout. If this process already holds the lock, the limit is 0.2 seconds,
+    /// because the exclusive request may be waiting for this process.
     ///
     /// - Parameters:
     ///   - path: The store's path.

@@ -3,7 +3,7 @@ internal import RoostSystem
 
 /// A timeout for polling, with growing pauses between attempts.
 ///
-/// Cancelling the current task ends the wait.
+/// Cancellation of the current task ends the wait.
 package struct Timeout {
     private let deadline: ContinuousClock.Instant
     private var stepMicroseconds: Int = 500

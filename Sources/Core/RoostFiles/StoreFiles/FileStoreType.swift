@@ -58,7 +58,7 @@ public protocol FileStoreType: PersistentStoreType {
         at path: String, for location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError)
 
-    /// Whether a file with the path of a companion can be that companion.
+    /// Whether the file at a companion's path can be that companion.
     ///
     /// Examine the format, because files of other programs must not be changed. True by default.
     func canBeCompanion(_ file: CompanionFile) -> Bool
@@ -189,7 +189,8 @@ extension FileStoreType {
         guard !StoreFile.sameFile(origin, target) else {
             throw StoreError(.invalidRequest, "'\(target)' cannot be replaced with itself.")
         }
-        // Check before locking, so that no lock file is created beside another program's file.
+        // Check before locking, so that no lock file is created beside another program's file. The
+        // check is repeated under the locks.
         _ = try requireMovable(from: origin, to: target, overwriting: overwriting)
         let originLock = try StoreLock.acquire(forStoreAt: origin, mode: .exclusive, timeoutSeconds: 0)
         defer { originLock.release() }
@@ -201,8 +202,8 @@ extension FileStoreType {
             try StoreFile.requireOwnCompanions(ofStoreAt: path, type: self)
             try requireOwnCompanions(besideStoreAt: path, isKept: path == origin)
         }
-        // Without this step, a log of one store would be applied to the other store after the
-        // renaming.
+        // Settle both stores, because after the renaming a log of one store would be applied to the
+        // other.
         if isReplacing {
             try settle(storeAt: target, under: targetLock)
         } else {

@@ -1,10 +1,10 @@
 public import RoostCore
 
-/// A store type that locks a store's path before creating the store, and until the store is closed.
+/// A store type that locks a store's path before creation and unlocks it after closing.
 ///
-/// Use it for libraries such as SQLite, which recover, replace or remove the companion files at a
-/// database's path. No other process may open the path before the store is complete. A conforming
-/// type adds `open(_:options:under:)` and this method:
+/// Use it for libraries such as SQLite, which recover, replace or remove a database's companion
+/// files. So no other process may open the path before the store is complete. A conforming type
+/// adds `open(_:options:under:)` and this method:
 ///
 /// ```swift
 /// extension NotesStoreType: NameLockingStoreType {

@@ -67,13 +67,14 @@ extension StoreFile {
         }
     }
 
-    /// Returns the first `count` bytes of a readable regular file, fewer if the file is shorter;
-    /// otherwise nil.
+    /// Returns up to `count` first bytes of the file at `path`; nil if it is not a readable regular
+    /// file.
     ///
     /// Never blocks. If ``HeldFiles`` contains the file, this process keeps its POSIX locks on the
     /// file.
     public static func read(prefix count: Int, of path: String) -> [UInt8]? {
-        // Check the kind before opening, because opening a device can have side effects.
+        // Check the kind before opening, because opening a device can have side effects. Check again
+        // after opening, because the file may have been replaced.
         guard count >= 0, case .success(let before) = FileStatus.of(path, followingLinks: true), before.isRegular else {
             return nil
         }
@@ -143,7 +144,7 @@ extension StoreFile {
         }
     }
 
-    /// Returns the name of a network file system by its type number in statfs(2); otherwise nil.
+    /// Returns the name of the network file system with this statfs(2) type; nil for other types.
     static func networkFileSystem(type: UInt64) -> String? {
         #if os(Linux) || os(Android)
             switch type {
@@ -175,7 +176,7 @@ extension StoreFile {
         return true
     }
 
-    /// Whether two paths refer to the same file, through symbolic or hard links.
+    /// Whether two paths refer to the same file, even through symbolic or hard links.
     ///
     /// False if one of them does not exist.
     package static func sameFile(_ a: String, _ b: String) -> Bool {
@@ -198,7 +199,7 @@ extension StoreFile {
 
     /// Returns the result of ``resolvingLink(_:)`` as an absolute path.
     ///
-    /// The result stays relative if the working directory no longer exists.
+    /// A relative path remains relative if the working directory no longer exists.
     package static func absolutePath(_ path: String) -> String {
         let path = resolvingLink(path)
         guard path.utf8.first != UInt8(ascii: "/"), let directory = getcwd(nil, 0) else { return path }

@@ -64,8 +64,8 @@ extension StoreFile {
     ///
     /// A library writes to companions, follows symbolic links, and waits for pipes. So call this
     /// method before passing the store's path to a library, and before removing companions. Every
-    /// companion must be missing, or a regular file with one name: an empty file, or a file that
-    /// ``FileStoreType/canBeCompanion(_:)`` accepts.
+    /// companion must be missing or a regular file with one name. If the file is not empty,
+    /// ``FileStoreType/canBeCompanion(_:)`` must accept it.
     ///
     /// ``FileStoreType/requireOwnCompanions(besideStoreAt:isKept:)`` checks whether a log or a
     /// journal belongs to this store.

@@ -18,8 +18,8 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
 extension StoreFile {
     /// Returns the store error for an `errno` value.
     ///
-    /// `what` is the failed operation. For "cannot be opened", the message is `'path' cannot be
-    /// opened: …`.
+    /// `what` follows the path in the message. For "cannot be opened", the message is `'path'
+    /// cannot be opened: …`.
     package static func error(errno code: Int32, what: String, path: String) -> StoreError {
         let system = SystemError(code: code)
         func error(_ code: StoreError.Code, remedy: String = "") -> StoreError {

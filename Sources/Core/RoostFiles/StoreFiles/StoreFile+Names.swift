@@ -8,8 +8,8 @@ extension StoreFile {
     /// Checks, before a store is opened, that its file has no other name.
     ///
     /// First removes unused names that remain from an interrupted replacement. The caller must hold
-    /// the ``StoreLock`` of `path`, so that no replacement is in progress. Only a reader that
-    /// cannot lock the store needs no lock.
+    /// the ``StoreLock`` of `path`, so that no replacement is in progress. A reader that cannot
+    /// lock the store may call this without the lock.
     ///
     /// - Parameters:
     ///   - path: The path of the store.
@@ -65,8 +65,9 @@ extension StoreFile {
         )
     }
 
-    /// Returns the other names of a file in the directory of `target`, which is not a symbolic
-    /// link.
+    /// Returns the other names of the file `target` in its directory.
+    ///
+    /// `target` must not be a symbolic link.
     private static func otherNames(of target: String, identity: FileIdentity) -> [String] {
         let (directory, name) = (directory(of: target), name(of: target))
         return (entries(of: directory) ?? []).filter { entry in

@@ -135,8 +135,8 @@ extension StoreFile {
         switch code {
         case 0: return
         case ENOSYS, EINVAL, ENOTSUP:
-            // The system cannot rename exclusively. Creating a hard link fails, too, if `target`
-            // exists.
+            // The system cannot rename exclusively. But it never creates a hard link at an existing
+            // `target`.
             guard retrying({ link(temporary, target) }) == 0 else {
                 throw error(errno: errno, what: "cannot be created", path: target)
             }
@@ -227,7 +227,7 @@ extension StoreFile {
         of path: String, companions: [String], holding claim: DestinationClaim?
     ) {
         guard claim == nil else { return removeTemporarySiblings(of: path, companions: companions) }
-        // Without a lock file, no claim is held, and claiming would create the file.
+        // Without a lock file, no claim is held, and claiming would create a lock file.
         guard hasEntry(at: resolvingLink(path) + Region.claim.suffix) else {
             return removeTemporarySiblings(of: path, companions: companions)
         }
@@ -250,7 +250,7 @@ extension StoreFile {
             }
             removeUnlocked(file, companions: companions)
         }
-        // An open spill file is used only through its descriptor.
+        // Spill files are used only through descriptors, so their names can be removed.
         for spill in entries.filter(SpillFile.isName) {
             let file = "\(directory)/\(spill)"
             guard case .success(let status) = FileStatus.of(file, followingLinks: false), status.isRegular,
@@ -267,7 +267,7 @@ extension StoreFile {
     /// ``StoreLock``.
     static func removeUnlocked(_ file: String, companions: [String]) {
         guard let lock = try? StoreLock.acquire(forStoreAt: file, mode: .exclusive, timeoutSeconds: 0) else { return }
-        // The lock file is removed last, together with the lock.
+        // The lock file is removed last, just before the lock is released.
         let suffixes = companions + lockSuffixes.filter { $0 != StoreLock.suffix } + [""]
         for suffix in suffixes { try? remove(file + suffix) }
         try? lock.releaseRemovingFile()

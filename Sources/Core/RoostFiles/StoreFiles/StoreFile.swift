@@ -8,7 +8,7 @@ internal import RoostSystem
 /// link's target, and the lock file and temporary files are beside the target. These functions try
 /// a lock only once, and do not wait for other processes.
 public enum StoreFile {
-    /// Returns the directory of a path: `"."` for a path without slashes.
+    /// Returns the directory part of a path, or `"."` for a path without slashes.
     package static func directory(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         let directory = path[..<slash]
@@ -45,8 +45,8 @@ public enum StoreFile {
 
     /// Returns the common prefix of the names of all temporary siblings of `path`.
     ///
-    /// If `path` is a temporary file itself, the prefix is the same as for the final file. So
-    /// sweeping for the final file finds all siblings.
+    /// If `path` is a temporary file itself, the prefix is the same as for the final file. So a
+    /// sweep for the final file also finds siblings of its temporary files.
     static func temporaryPrefix(for path: String) -> String {
         let name = name(of: path)
         guard name.hasPrefix("."), name.hasSuffix(temporarySuffix) else { return ".\(name)." }
@@ -89,7 +89,8 @@ public enum StoreFile {
     /// Returns the name of the temporary sibling of `path` to which a directory entry belongs, or
     /// nil.
     ///
-    /// The entry is the sibling itself, or has the suffix of a lock file or one of `companions`.
+    /// The entry is the sibling's name, or that name with a suffix from ``lockSuffixes`` or
+    /// `companions`.
     static func temporarySibling(named entry: String, of path: String, companions: [String] = []) -> String? {
         let prefix = temporaryPrefix(for: path)
         guard entry.hasPrefix(prefix) else { return nil }

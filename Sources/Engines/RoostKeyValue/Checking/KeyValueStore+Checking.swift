@@ -133,7 +133,7 @@ final class StoreCheck {
         }
     }
 
-    /// Returns whether the record that an entry names has this entry; true for a damaged record.
+    /// Returns whether an entry's record has this entry; true if the record is damaged.
     private func isBacked(_ key: StorageKey, value: [UInt8], space: KeySpace) throws(StoreError) -> Bool {
         let named =
             switch space {
@@ -205,7 +205,8 @@ final class StoreCheck {
                 if try reader.number(of: key, in: other) != value {
                     report(
                         "links",
-                        "The link p\(link.source) → p\(link.target) of '\(name)' is missing in space '\(other)'.")
+                        "The link p\(link.source) → p\(link.target) of '\(name)' is missing or wrong in space '\(other)'."
+                    )
                 }
                 if space == .links {
                     tally.relationships[number].add(RecordHash.link(link, of: number))

@@ -31,9 +31,9 @@ struct FetchPlanner {
 
     /// Returns the best plan for a request.
     ///
-    /// An index is chosen for its order alone only if the request has a limit and no conditions.
-    /// With conditions, such a fetch might read the whole index, which takes much longer than
-    /// reading all objects without an index.
+    /// An index that provides only the order is used only if the request has a limit and no
+    /// conditions. With conditions, the fetch might read the whole index, which takes much longer
+    /// than reading all objects without an index.
     func planned(_ checked: CheckedFetchRequest) throws(StoreError) -> PlannedFetch {
         let request = checked.request
         let conjuncts = request.predicate?.conjuncts ?? []
@@ -313,8 +313,8 @@ struct FetchPlanner {
 
     /// Returns an access to the objects whose related objects match a condition.
     ///
-    /// A separate request finds the related objects. The result is nil if this request must scan an
-    /// entity with more than about 32 times as many objects as this entity.
+    /// A separate request finds the related objects. The result is nil if that request must scan an
+    /// entity with more than about 32 times as many objects as ``entity``.
     private func sources(_ related: RelatedCondition) throws(StoreError) -> AccessChoice? {
         guard hopCount < Self.maximumHopCount else { return nil }
         let relationship = related.relationship

@@ -73,7 +73,7 @@ struct FieldCondition: Sendable {
             return
         }
         guard let constant = EncodedConstant(value, field: field, model: model) else { return nil }
-        // NaN is neither below nor above any value, so the comparison finds nothing, although an index has NaN last.
+        // NaN is neither below nor above any value, so the comparison finds nothing, although an index sorts NaN last.
         guard !constant.isUnordered else {
             self.init(ranges: [], strength: .values)
             return
@@ -116,7 +116,7 @@ private struct EncodedConstant {
     var range: KeyRange
     var isUnordered = false
 
-    /// Creates the position; nil if the field's keys cannot decide the comparison.
+    /// Creates the position; nil if an index cannot decide the comparison exactly.
     init?(_ value: Value, field: RecordLayout.Field, model: ManagedObjectModel) {
         var bytes: [UInt8] = [1]
         switch (field.kind, value) {
@@ -228,7 +228,7 @@ private struct EncodedConstant {
         case .bool(let flag): self.init(double: flag ? 1 : 0)
         case .int(let number): self.init(nearest: number)
         case .decimal(let decimal):
-            // A decimal is compared as its nearest double, which equals a whole number up to 2^53 exactly.
+            // A decimal is compared as its nearest double, which is exact for whole numbers up to 2^53.
             guard let (whole, isExact) = DecimalNumber(decimal)?.floor, isExact, whole.magnitude <= 1 << 53 else {
                 return nil
             }

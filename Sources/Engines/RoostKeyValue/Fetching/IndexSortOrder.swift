@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// A mapping from the order of an index's entries to a request's order.
 ///
-/// Entries are ordered by the index's properties, then by object key. Entries with equal values in
-/// all properties that a request sorts by form a group. A group is returned in key order.
+/// Entries are ordered by the index's properties, then by object key. A group consists of entries
+/// with equal values in all sort properties of the request. A group is returned in key order.
 struct IndexOrder: Sendable {
     /// Whether the index is read from its end.
     let isReversed: Bool

@@ -3,7 +3,7 @@ internal import RoostCore
 /// The related objects of a snapshot, read directly from the storage.
 final class KeyValueGraph: ObjectGraph {
     private let snapshot: KeyValueSnapshot
-    /// The reusable cursors, at the positions of their spaces; nil until first used.
+    /// The reusable cursors, indexed by the positions of their spaces; nil until first used.
     private var cursors: [(any KeyValueCursor)?] = []
 
     init(_ snapshot: KeyValueSnapshot) { self.snapshot = snapshot }

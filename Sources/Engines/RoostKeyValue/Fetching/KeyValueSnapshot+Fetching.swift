@@ -146,7 +146,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
 }
 
 extension CheckedFetchRequest {
-    /// Whether the fetch may read related objects.
+    /// Whether filtering or sorting can require related objects.
     fileprivate var needsGraph: Bool { !filter.looksAtFieldsOnly || order.needsKeys }
 }
 

@@ -136,7 +136,8 @@ final class OrderedIndexKeys: KeySource {
         place = isMember ? .inGroup(group) : order.isReversed ? .before(group) : .atEntry
     }
 
-    /// Appends keys across groups until the batch is full or a key may be shortened.
+    /// Appends keys across groups until the batch is full, the range ends, or a key may be
+    /// shortened.
     ///
     /// Entries whose keys are not shortened are in the request's order.
     private func appendWhileInOrder(_ keys: inout [Int64]) throws(StoreError) {

@@ -10,7 +10,7 @@ struct PlannedFetch {
     /// The index order that provides the request's order, or nil.
     let order: IndexOrder?
 
-    /// Whether every object of the requested entity that the access finds matches the predicate.
+    /// Whether all found objects of the requested entity match the predicate.
     var isDecided: Bool { choice.map { $0.decided.count == conjuncts.count } ?? conjuncts.isEmpty }
 
     /// The rest of the request, which is applied to the objects found.

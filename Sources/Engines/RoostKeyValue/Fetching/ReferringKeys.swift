@@ -7,7 +7,7 @@ internal import RoostQuery
 final class ReferringKeys: KeySource {
     private let cursor: any KeyValueCursor
     private let visits: VisitCount?
-    /// The prefix of the keys of all references to the object.
+    /// The prefix of the storage keys of all references to the object.
     private let prefix: [UInt8]
     /// Whether the cursor may be at an unread reference.
     private var isMore: Bool
@@ -16,7 +16,7 @@ final class ReferringKeys: KeySource {
 
     /// Creates a source; nil unless the access finds the references to one object in key order.
     init?(_ snapshot: KeyValueSnapshot, access: KeyAccess, visits: VisitCount?) throws(StoreError) {
-        // References of an ordered inverse relationship are sorted by place, not by key.
+        // If the inverse is ordered, references are sorted by place, not by key.
         guard case .references(let number, let objects) = access, objects.count == 1,
             !snapshot.model.relationships[number].inverseIsOrdered
         else { return nil }

@@ -16,7 +16,8 @@ struct RelatedCondition {
 
     /// Creates a condition from a comparison of a path, or of a subquery's count, with constants.
     ///
-    /// The result is nil if the comparison is another one or can be true without a related object.
+    /// The result is nil for any other comparison, and for one that can be true without a related
+    /// object.
     init?(
         _ comparison: FetchRequest.Comparison, position: Int, entity: ManagedObjectModel.Entity,
         model: ManagedObjectModel

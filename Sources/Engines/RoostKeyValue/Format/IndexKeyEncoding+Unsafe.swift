@@ -90,7 +90,7 @@ enum IndexKeyEncoding {
         if !isWhole { bytes.removeLast(2) }
     }
 
-    /// Returns the length of the encoded value at `offset`; nil if the bytes end before the value.
+    /// Returns the length of the encoded value at `offset`; nil if the value is not complete.
     static func byteCount(
         of kind: RecordLayout.Field.Kind, in bytes: UnsafeRawBufferPointer, at offset: Int, isAscending: Bool
     ) -> Int? {

@@ -59,7 +59,7 @@ struct StorageKey: Sendable, Hashable {
 
     private mutating func append(_ parts: ShortKey) { parts.withBytes { bytes.append(contentsOf: $0) } }
 
-    /// Appends an object key as the last part: eight bytes, so that they can be read from the end.
+    /// Appends an object key as the last part, in eight bytes, so that it can be read from the end.
     mutating func append(lastKey key: Int64) { append(UInt64(bitPattern: key)) }
 
     mutating func append(_ word: UInt64) {
@@ -79,7 +79,7 @@ struct StorageKey: Sendable, Hashable {
     }
 }
 
-/// A key of a record, reference or link that is built without heap memory.
+/// A storage key of a record, reference or link, built without heap memory.
 struct ShortKey: Sendable {
     /// Space for the longest key: a number, two object keys and a place, 3 + 9 + 9 + 9 bytes.
     private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
@@ -112,8 +112,8 @@ struct ShortKey: Sendable {
 
     /// Appends the key of an object: the number of its bytes, then the bytes.
     ///
-    /// A greater number never has fewer bytes, so keys are in the order of the numbers. Stored keys
-    /// are 1 or more; the encoding of 0 precedes all of them.
+    /// A greater key never has fewer bytes, so the encodings are in the order of the keys. Stored
+    /// keys are 1 or more; the encoding of 0 precedes all of them.
     mutating func append(key: Int64) { append(UInt64(bitPattern: key), counted: 0) }
 
     /// Appends a place in an ordered relationship; 0, the place in an unordered relationship, has
@@ -216,8 +216,8 @@ struct KeyParts {
         let start = offset + 1
         guard byteCount >= 1, byteCount <= 8, bytes.count - start >= byteCount, bytes[start] != 0 else { return nil }
         offset = start + byteCount
-        // Most numbers are short and end at least four bytes after the start of the key. One load of the four bytes
-        // that end with the number reads them.
+        // Most numbers are short and end at least four bytes after the start of the key. One load of the four bytes up
+        // to the number's end reads such a number.
         if byteCount <= 4, offset >= 4 {
             // SAFETY: four bytes precede `offset`, which is not past the end.
             let word = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset - 4, as: UInt32.self))
@@ -232,8 +232,8 @@ struct KeyParts {
 
 /// A fast reader of one hierarchy's record keys in their most common form.
 struct RecordKeyReader {
-    /// The first byte of the hierarchy's keys; 256, which equals no byte, if the number has three
-    /// bytes.
+    /// The first byte of the hierarchy's keys; 256, which equals no byte, if the hierarchy's number
+    /// has three bytes.
     private let first: Int
 
     init(root: Int) { first = root < KeyParts.wideNumber ? root : 256 }

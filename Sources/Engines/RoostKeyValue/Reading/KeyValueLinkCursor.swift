@@ -61,8 +61,8 @@ final class LinkStream {
 
     /// Returns an entry's link.
     ///
-    /// The link's source is the first object in the key. So in the space `inverseLinks`, it is the
-    /// flipped stored link.
+    /// The link's source is the first object in the key. So in the space `inverseLinks`, the result
+    /// is the stored link, flipped.
     static func link(
         _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, space: KeySpace
     ) throws(StoreError) -> Link {

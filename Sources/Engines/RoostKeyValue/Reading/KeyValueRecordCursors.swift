@@ -50,7 +50,7 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
                 return false
             }
             position = .atShown
-            // These copies avoid reading the properties for each record.
+            // Local copies are faster than reading this class's properties for each record.
             let (model, wanted, root) = (snapshot.model, wanted, entity.root)
             let (verifier, keys) = (snapshot.verifier(root: root), RecordKeyReader(root: root))
             var isPastEnd = false
@@ -161,7 +161,7 @@ final class SelectedRecordCursor: FillingRecordCursor, RecordVisitor {
     }
 }
 
-/// The records with given keys, in the order of a source's keys.
+/// The records with the keys of a source, in the source's order.
 ///
 /// The visitor skips keys without a record, and records outside the entity and its subentities.
 final class KeyedRecordVisitor: RecordVisitor {

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// Typed access to a storage: keys and values as Swift arrays, and verified records.
+/// Typed access to a storage: keys, numbers, byte arrays, and verified records.
 extension KeyValueReader {
     func withValue(
         of key: StorageKey, in space: KeySpace, _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
@@ -28,8 +28,8 @@ extension KeyValueReader {
         return found
     }
 
-    /// Returns a value of eight bytes as a little-endian number; nil for a missing key or another
-    /// length.
+    /// Returns the number in a value of eight little-endian bytes; nil for a missing key or a value
+    /// of another length.
     func number(of key: StorageKey, in space: KeySpace) throws(StoreError) -> Int64? {
         var found: Int64?
         try withValue(of: key, in: space) { (value) throws(StoreError) in

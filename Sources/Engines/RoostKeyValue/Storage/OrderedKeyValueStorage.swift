@@ -13,8 +13,8 @@ public import RoostCore
 public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     /// The maximum length of a key in the storage, in bytes; at least 64.
     ///
-    /// The limit must not decrease while stores exist: the engine writes the limit into a store,
-    /// and refuses to open a store with a greater limit.
+    /// The limit must not decrease while stores exist: the engine records the limit in each new
+    /// store, and refuses to open a store whose recorded limit is greater.
     var maximumKeyByteCount: Int { get }
 
     /// Whether all reads return bytes that this process keeps in memory and has already checked
@@ -118,11 +118,11 @@ public enum KeySpace: String, CaseIterable, Sendable {
     case links
     /// Links by relationship, target and place.
     case inverseLinks
-    /// To-one references by relationship, destination and place.
+    /// To-one references by relationship, destination and place in the inverse relationship.
     ///
     /// Derived to-many relationships are read from these references.
     case references
-    /// Unique values and the key of the object that has them.
+    /// Unique values, each with the key of its object.
     case unique
     /// Fetch indexes.
     case indexes

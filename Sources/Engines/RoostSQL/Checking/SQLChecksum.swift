@@ -20,7 +20,7 @@ package struct SQLChecksum: Sendable {
 
     /// Returns the checksum of a row of `_roost_metadata` or `_roost_keys`.
     ///
-    /// The checksum is the low half of the XXH3-128 of the three texts, joined by U+0000.
+    /// The checksum is the low half of the XXH3-128 of the arguments, joined by U+0000.
     static func row(_ table: String, name: String, value: String) -> Int64 {
         Int64(bitPattern: RecordHash.wide(Array("\(table)\0\(name)\0\(value)".utf8)).low)
     }

@@ -134,10 +134,10 @@ extension SQLStore: ChangeAcceptingStore {
         }
     }
 
-    /// The number of changed rows that are rewritten together.
+    /// The number of changed rows after which a walk stops, so that they are rewritten.
     private static var signedTogether: Int { 4096 }
 
-    /// Rewrites the changed rows of a table, each as an update of its object.
+    /// Rewrites the changed rows of a table with new checksums and versions.
     ///
     /// - Returns: The highest key of the table; nil if the table is empty.
     private func sign(

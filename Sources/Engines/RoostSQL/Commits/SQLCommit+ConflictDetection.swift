@@ -29,8 +29,8 @@ extension SQLCommit {
     /// Locks the objects whose ordered lists the change set extends.
     ///
     /// A concurrent commit that extends one of these lists waits, and then finds that the place is
-    /// taken. An unchanged object gets a weaker lock later. It may own a list, so the stronger
-    /// locks of this method come first.
+    /// taken. Call this method before ``requireCurrentVersions()``, because an unchanged object may
+    /// own such a list and gets a weaker lock there.
     func lockListOwners() throws(StoreError) {
         guard writer.locks != nil, !change.lastPlaces.isEmpty else { return }
         let owners = change.lastPlaces.map { last in
@@ -106,7 +106,7 @@ extension SQLCommit {
         }
     }
 
-    /// Returns the end of the updates from `start` on that are in one table.
+    /// Returns the end of the run of updates that begins at `start` and belongs to one table.
     func endOfTable(_ start: Int) -> Int {
         let updates = change.updates
         var end = start + 1
@@ -169,7 +169,7 @@ extension SQLCommit {
         note(item, version: version, found: old, rank: change.rank(ofUnchanged: item), conflicts: &conflicts)
     }
 
-    /// Reads the record at the place of an item; its entity may differ from the item's.
+    /// Reads the record at an item's place; the record's entity may differ from the item's.
     private func read(
         _ item: PreparedChange.Item, into batch: inout RecordBatch, locking lock: SQLRowLock? = nil
     ) throws(StoreError) {

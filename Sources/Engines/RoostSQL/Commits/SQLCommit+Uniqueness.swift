@@ -3,8 +3,8 @@ internal import RoostCore
 extension SQLCommit {
     /// Throws `constraintViolation` if unique values of the change set belong to other objects.
     ///
-    /// The error contains all violations. If the store contains an inserted key too, the error is
-    /// `duplicateObject`.
+    /// The error contains all violations. If the key of an inserted object is also in the store,
+    /// the error is `duplicateObject` instead.
     mutating func checkConstraints() throws(StoreError) {
         var violations: [ConstraintViolation] = []
         for constraint in schema.constraints {
@@ -64,7 +64,7 @@ extension SQLCommit {
                     claim.isKept = true
                 } else if PreparedChange.item(at: place, in: change.updates) != nil {
                     // The new values of this updated holder are among the claims. Its old values must be removed before
-                    // other objects get these values.
+                    // other objects get them.
                     constraintsToRelease.insert(constraint.constraint.number)
                 } else if claim.holder == nil, PreparedChange.item(at: place, in: change.deletes) == nil {
                     claim.holder = holder

@@ -71,7 +71,7 @@ extension SQLCommit {
         denials.append(item, relationship: relationship, remaining: remaining, in: change)
     }
 
-    /// Adds a denial for each relationship and deleted object with a remaining to-one reference.
+    /// Adds a denial for each deleted object and to-one relationship that still refers to it.
     ///
     /// Call this method after all rows are written and deleted.
     mutating func findReferences() throws(StoreError) {
@@ -233,7 +233,7 @@ extension SQLCommit {
     /// Call this method after the rows of the change are written and deleted.
     func requireObjects() throws(StoreError) {
         var missing = MissingObjects()
-        // Objects are locked by hierarchy and key, but reported in the order of the change set.
+        // Objects are locked in the order of hierarchy and key, but reported in the order of the change set.
         var entities: [ObjectPlace: Int] = [:]
         for item in inLockOrder(change.existing) {
             entities[item.place] = try head(item.place, locking: .existence)?.entity

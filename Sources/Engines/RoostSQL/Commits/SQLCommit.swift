@@ -14,7 +14,7 @@ struct SQLCommit {
     var updateHeads: [SQLRowHead?] = []
     var deleteHeads: [SQLRowHead?] = []
     var hasChanged = false
-    /// The constraints in which an object gets a value of an updated object.
+    /// The numbers of constraints whose values pass from an updated object to another object.
     ///
     /// The old values must be removed before the new values are written.
     var constraintsToRelease: Set<Int> = []

@@ -27,8 +27,8 @@ package enum SQLTallies {
 
     /// Returns the generation of a store with one or several writer places.
     ///
-    /// With several places, the sum adds random numbers, one for each commit. Its highest bits
-    /// are omitted, so that the generation can count commits after the history is turned on.
+    /// With several places, each commit adds a random number to the sum. The generation omits the
+    /// sum's highest bits, so that it can count commits after the history is turned on.
     package static func generation(sum: Int64, writerPlaceCount: Int) -> Generation {
         let bits = UInt64(bitPattern: sum)
         return Generation(number: writerPlaceCount > 1 ? bits & Generation.highestSum : bits)
@@ -49,7 +49,7 @@ package enum SQLTallies {
         var tally = StoreTally(model: store.model)
         var generation: Int64?
         let entityCount = tally.entities.count
-        // Whether there is a row for each entity, then for each relationship.
+        // Whether a row exists, by entity and then by relationship.
         var hasRow = [Bool](repeating: false, count: entityCount + tally.relationships.count)
         try connection.withStatement("SELECT kind, number, count, sum FROM _roost_tallies") {
             (statement) throws(StoreError) in

@@ -59,7 +59,7 @@ struct SQLViolations {
         }
     }
 
-    /// Returns the first pairs of objects, and the number of other pairs.
+    /// Returns up to ``maximumCount`` pairs of objects, and the number of further pairs.
     private func violations(
         of constraints: [SQLSchema.Constraint]
     ) throws(StoreError) -> (named: [ConstraintViolation], furtherCount: Int) {

@@ -51,8 +51,8 @@ public protocol SQLUnjournaledLoading: AnyObject, Sendable {
     /// possible.
     ///
     /// The connection is in a transaction that cannot be rolled back. After an error, call
-    /// `abandonLoading`, which leaves an empty database. First calls `isEmpty`, which must return
-    /// whether the database has no content.
+    /// `abandonLoading`, which leaves an empty database. First calls `isEmpty`, and returns nil if
+    /// the database has content.
     func beginLoading(
         ifEmpty isEmpty: (any SQLConnection) throws(StoreError) -> Bool
     ) throws(StoreError) -> (any SQLConnection)?

@@ -60,7 +60,7 @@ extension SQLDialect {
     /// Returns the column itself.
     public func withoutIndex(_ column: String) -> String { column }
 
-    /// Returns a term that puts nulls first, and a term for the value.
+    /// Returns a term for the position of nulls, and a term for the value.
     public func order(_ column: String, ascending: Bool) -> [String] {
         let direction = ascending ? "" : " DESC"
         return ["CASE WHEN \(column) IS NULL THEN 0 ELSE 1 END\(direction)", "\(column)\(direction)"]

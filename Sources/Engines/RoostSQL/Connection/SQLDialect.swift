@@ -56,7 +56,7 @@ public protocol SQLDialectAbilities: Sendable {
     func createTable(_ name: String, columns: [String], primaryKey: [String]) -> String
     /// Returns the definition of an integer column that is the table's key.
     func keyColumn(_ quotedName: String) -> String
-    /// Returns CREATE INDEX for an index that ``order(_:ascending:)`` can use.
+    /// Returns CREATE INDEX for an index that can sort rows by ``order(_:ascending:)``.
     ///
     /// - Parameters:
     ///   - name: The name, not quoted.
@@ -110,7 +110,7 @@ public protocol SQLDialectAbilities: Sendable {
     func floating(_ column: String, greaterThan parameter: String, orEqual: Bool) -> String?
     /// Returns the condition that a floating-point column is not NaN; true for null.
     func isNoNaN(_ column: String) -> String?
-    /// Returns the sum of integers as an integer.
+    /// Returns the sum of integers as an integer; nil if the database cannot compute this.
     func sum(_ column: String) -> String?
     /// Returns a value that represents a list in one parameter, and a SELECT of its elements; nil
     /// if no list can contain the values.
@@ -159,7 +159,7 @@ public protocol SQLDialectAbilities: Sendable {
 public struct SQLIndexColumn: Sendable, Hashable {
     /// The name, quoted.
     public let quotedName: String
-    /// Whether the index ascends.
+    /// Whether the column ascends in the index.
     public let isAscending: Bool
 }
 

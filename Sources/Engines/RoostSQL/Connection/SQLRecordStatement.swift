@@ -45,7 +45,9 @@ package protocol SQLLinkInserting: SQLConnection {
     /// Whether the connection has this ability; if not, the engine uses INSERT statements.
     var insertsLinks: Bool { get }
 
-    /// Inserts links in their order into `target`, `table (source, target, order, inverse order)`.
+    /// Inserts links in their order.
+    ///
+    /// `target` is the table with its columns: `table (source, target, order, inverse order)`.
     ///
     /// - Throws: `duplicateObject`, `noSpace`, and other errors of the database.
     func insert(_ links: [Link], into target: String) throws(StoreError)

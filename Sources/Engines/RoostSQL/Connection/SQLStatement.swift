@@ -21,7 +21,7 @@ public protocol SQLStatement: SQLStatementAbilities {
 
 /// The optional abilities of a statement; each member has a default.
 public protocol SQLStatementAbilities: AnyObject {
-    /// Sets a parameter to a copy of the value in the first column of a field.
+    /// Sets a parameter to a copy of a record's value for the first column of a field.
     func bind(_ field: RecordLayout.Field, of record: RecordReader, at position: Int) throws(StoreError)
 
     /// Returns whether the column of the current row is null.

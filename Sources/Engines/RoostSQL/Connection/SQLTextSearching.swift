@@ -11,8 +11,8 @@ package protocol SQLTextSearching: SQLDialect {
     func finds(_ pattern: String, parameter: String, atEnd: Bool, in text: String) -> String?
 
     /// Returns a text with its ASCII letters in lower case, and the condition that the text has
-    /// other characters.
+    /// non-ASCII characters.
     ///
-    /// For a text with other characters, the lowercased text is not used.
+    /// For a text with such characters, the lowercased text is not used.
     func lowercasedASCII(_ text: String) -> (text: String, isOther: String)
 }

@@ -4,7 +4,7 @@ internal import RoostCore
 // Conversion between rows and records, value by value, for all databases.
 
 extension SQLValue {
-    /// Creates the value in the first column of a field.
+    /// Creates a record's value for the first column of a field.
     init(_ field: RecordLayout.Field, of record: RecordReader) {
         guard !record.isNull(field) else {
             self = .null

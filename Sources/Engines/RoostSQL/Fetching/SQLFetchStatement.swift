@@ -6,8 +6,8 @@ struct SQLFetchStatement {
     private let tableName: String
     /// The JOINs and conditions of the SELECT.
     private let from: String
-    /// The JOINs and conditions if the keys of a range are collected first; nil if that is not
-    /// useful.
+    /// The JOINs and conditions if the keys in an index range are collected first; nil if that is
+    /// not useful.
     private let fromRange: String?
     /// A SELECT of the rows of the range; nil if their number does not matter.
     private(set) var rangeRows: (sql: String, values: [SQLValue])?

@@ -3,8 +3,8 @@ internal import RoostCore
 extension SQLPredicateTranslator {
     /// Returns the ORDER BY terms that order rows exactly as ``RecordSortOrder`` orders records.
     ///
-    /// The result omits the key's term, and is nil if SQL cannot express the order. `isRegular`
-    /// returns whether a column is known to contain no irregular NaN; see
+    /// The result omits the final term `_id`, and is nil if SQL cannot express the order.
+    /// `isRegular` returns whether a column is known to contain no irregular NaN; see
     /// ``SQLDialectAbilities/findIrregularNaN(_:in:)``.
     mutating func order(
         _ descriptors: [FetchRequest.SortDescriptor],
@@ -47,7 +47,7 @@ extension SQLPredicateTranslator {
         return terms
     }
 
-    /// Returns the column of one of the object's own fields, if an index begins with this column.
+    /// Returns the column of the fetched object's own field `names`, if an index begins with it.
     func indexedColumn(_ names: [String]) -> (column: String, table: SQLTable)? {
         let number = object.entity.number
         let table = schema.table(of: number)

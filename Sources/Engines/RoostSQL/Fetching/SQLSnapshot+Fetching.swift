@@ -158,8 +158,8 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
 
     /// Returns the number of rows at which a scan becomes faster than look-ups.
     ///
-    /// Small tables are always scanned. With a limit, the number is lower, because the scan ends
-    /// early.
+    /// Small tables are always scanned. With a fetch limit, the number is at most 1000, because the
+    /// scan ends early.
     private func usefulCount(_ request: FetchRequest) throws(StoreError) -> Int64 {
         let count = try objectCount(try model.requireEntity(request.entity))
         guard count > 1000 else { return 0 }

@@ -1,10 +1,10 @@
 internal import RoostCore
 
-/// A sorter that returns the links of a load in the order of their tables.
+/// A sorter that returns the links of a load in the order of the rows in their tables.
 ///
 /// A table of links is sorted by source and target. Links in the order of their targets would each
 /// change a different page. A table larger than the page cache would then be written repeatedly. So
-/// a link that follows all earlier links is returned at once, and other links wait until the end.
+/// links that sort after all returned links are returned at once. Other links wait until the end.
 ///
 /// Waiting links need up to about 16 MiB of memory. Further links need 33 or 49 bytes of disk each,
 /// in unnamed files. Use the sorter from one thread.

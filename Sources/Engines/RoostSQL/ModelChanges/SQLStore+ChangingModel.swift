@@ -6,7 +6,8 @@ extension SQLStore: ModelChangingStore {
     /// Starts to change the model of the store; see ``ModelChangingStore``.
     ///
     /// A table remains if it is equal in both models and its content is kept. It keeps the indexes
-    /// that both models have. All other tables are dropped, created again and filled.
+    /// that both models have. All other old tables are dropped. All other new tables are created,
+    /// and a load into the changed store fills them.
     package func beginModelChange(
         to model: ManagedObjectModel, keeping kept: KeptContent
     ) throws(StoreError) -> (any ModelChange)? {

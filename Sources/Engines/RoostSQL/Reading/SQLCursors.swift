@@ -116,7 +116,7 @@ final class SQLRecordLookup: FillingRecordCursor {
     private let snapshot: SQLSnapshot
     private let ids: [ObjectID]
     private var index = 0
-    /// The lookup for the previous ID, because most IDs of a call have the same entity.
+    /// The lookup for the previous ID, because consecutive IDs often have the same entity.
     private var lookup: SQLLookup?
 
     init(_ snapshot: SQLSnapshot, ids: [ObjectID]) {
@@ -235,7 +235,7 @@ final class SQLGroupedLinkCursor: FillingLinkCursor {
         return true
     }
 
-    /// Starts the next object that can have links; returns false after the last one.
+    /// Binds the statement to the next object that can have links; returns false if none is left.
     private func begin() throws(StoreError) -> Bool {
         while index < ids.count {
             let id = ids[index]

@@ -55,7 +55,7 @@ final class SQLObjectGraph: ObjectGraph {
 extension SQLSchema {
     /// Returns the columns of a to-one relationship whose inverse is to-many.
     ///
-    /// If the to-many relationship is ordered, `place` is the column with an object's place in it.
+    /// If the to-many relationship is ordered, `place` is the column with the object's position.
     func inverseColumns(
         _ inverse: ManagedObjectModel.Relationship
     ) throws(StoreError) -> (table: SQLTable, column: String, place: String?) {

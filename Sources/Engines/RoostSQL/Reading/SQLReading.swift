@@ -2,15 +2,16 @@ internal import RoostCore
 
 /// The plans for reading the objects of each entity, created on first use.
 ///
-/// A plan has all columns of all subentities, so the cost of all plans grows with the cube of a
-/// hierarchy's depth.
+/// A plan lists the columns separately for each subentity, so the cost of all plans grows with the
+/// cube of a hierarchy's depth.
 final class SQLReading: Sendable {
     /// A plan for reading the objects of one entity and its subentities.
     struct Plan {
         let rows: SQLReadPlan
         /// The SELECT of the row with a key, if the row is of the entity or a subentity.
         let lookupSQL: String
-        /// ``lookupSQL`` with a lock to change the row, if several transactions can write.
+        /// The form of ``lookupSQL`` that locks the row for a change, if several transactions can
+        /// write.
         let changingLookupSQL: String
         /// The SELECT statements of a scan in key order.
         ///

@@ -91,8 +91,8 @@ extension SQLSchema {
     /// are in the relationship's order if it has one, otherwise in key order, which an index can
     /// provide.
     ///
-    /// `source` is the entity of the object. It is nil only for an object that exists: a missing
-    /// object has no links, even if other objects refer to it.
+    /// `source` is the entity of the object; nil only for an object that exists. With `source`, a
+    /// missing object has no links, even if other objects refer to it.
     ///
     /// - Throws: `invalidRequest` if the relationship is to-one.
     func linkQuery(

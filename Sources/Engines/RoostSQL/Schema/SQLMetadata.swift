@@ -249,8 +249,8 @@ enum SQLTallyKind: String {
     /// The counts of these rows add up to the generation. The column `sum` of each row contains the
     /// store's mark, which never changes.
     case generation
-    /// A row for each entity.
+    /// Rows for each entity, at most one for each writer place.
     case entity
-    /// A row for each relationship that owns links.
+    /// Rows for each relationship that owns links, at most one for each writer place.
     case relationship
 }

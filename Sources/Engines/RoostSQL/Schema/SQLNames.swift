@@ -46,8 +46,8 @@ struct SQLNames {
 
     /// Returns the UTF-8 bytes of a name with ASCII letters in lower case.
     ///
-    /// Databases may treat names with equal bytes as equal. The bytes do not depend on a Unicode
-    /// version.
+    /// Databases may treat names as equal if these bytes are equal. The bytes do not depend on a
+    /// Unicode version.
     private static func folded(_ name: String) -> [UInt8] {
         name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
     }

@@ -63,7 +63,7 @@ public final class SQLSchema: Sendable {
     let dialect: any SQLDialect
     /// The dialect if several transactions can write at once; otherwise nil.
     ///
-    /// With such a dialect, each tally has a row for each writer place.
+    /// With such a dialect, a tally can have a row for each writer place.
     let parallelDialect: (any SQLParallelDialect)?
     let checksum: SQLChecksum
     let objectTables: [SQLTable]

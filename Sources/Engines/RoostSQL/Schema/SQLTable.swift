@@ -21,7 +21,7 @@ struct SQLColumn {
 struct SQLFieldColumns {
     /// The position of the value's column among the table's property columns.
     ///
-    /// The value of a reference is its key.
+    /// The value of a reference is the destination's key.
     let column: Int
     /// The position of the column with the entity number, or nil.
     let entityColumn: Int?
@@ -105,7 +105,7 @@ final class SQLTable: Sendable {
 /// The mapping of one field between a record and a row.
 package struct SQLStep: Sendable {
     package let kind: RecordLayout.Field.Kind
-    /// The byte with the field's null bit.
+    /// The offset of the record's byte with the field's null bit.
     package let nullByte: Int32
     package let nullMask: UInt8
     /// The offset of the field's slot in the record.

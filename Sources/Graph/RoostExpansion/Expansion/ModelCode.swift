@@ -109,8 +109,8 @@
 
         /// Returns the code of the function that finds a property's name by its key path.
         ///
-        /// The root of a key path can be a subclass. So the generated function compares it with key
-        /// paths whose root is the class on which the function is called.
+        /// The root of a key path can be a subclass. So the generated function compares the key
+        /// path with key paths whose root is the class on which the function is called.
         private func propertyName(_ kind: String) -> String {
             let inherited = model.superclass == nil ? "" : " ?? super.propertyName(of: keyPath)"
             let cases = model.properties.map {

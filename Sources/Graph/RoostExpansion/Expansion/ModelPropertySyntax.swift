@@ -14,7 +14,7 @@
         let isRelationship: Bool
         let isTransient: Bool
         let isUnique: Bool
-        /// The index of an `@Index` attribute, or nil.
+        /// The index that an `@Index` attribute declares, or nil.
         let index: Index?
         let inverse: String?
 
@@ -140,7 +140,7 @@
             }
         }
 
-        /// Refuses initial values that can differ between objects.
+        /// Refuses an initial value that differs at each evaluation, because all objects share it.
         private static func checkInitialValue(_ report: inout Report) {
             guard let value = report.variable.initialValue,
                 let found = changingValues.first(where: { value.text.contains($0) })

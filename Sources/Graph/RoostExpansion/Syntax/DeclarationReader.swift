@@ -41,7 +41,7 @@
 
         private var isAtEnd: Bool { index >= tokens.count }
 
-        /// Returns the file offset of the token at an index, or of the text's end after all tokens.
+        /// Returns the file offset of a token, or of the text's end for an index without a token.
         private func byteOffset(_ index: Int) -> Int {
             source.byteOffset + (tokens.indices.contains(index) ? tokens[index].range.lowerBound : bytes.count)
         }

@@ -5,7 +5,7 @@
         let byteOffset: Int
     }
 
-    /// An attribute of a declaration: `@Relationship(inverse: \Album.artist)`.
+    /// An attribute of a declaration, such as `@Relationship(inverse: \Album.artist)`.
     struct AttributeSyntax: Equatable {
         struct Argument: Equatable {
             let label: String?
@@ -28,7 +28,7 @@
         func attribute(_ name: String) -> AttributeSyntax? { attributes.first { $0.name == name } }
     }
 
-    /// A variable or a constant of a type.
+    /// A declaration of a variable or a constant.
     struct VariableSyntax: Equatable {
         enum Accessors: Equatable { case none, computed, observers }
 

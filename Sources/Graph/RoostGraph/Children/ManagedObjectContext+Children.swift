@@ -20,8 +20,8 @@ extension ManagedObjectContext {
     ///   context as one event. This context can undo the event. If both contexts changed a
     ///   property, the child's value wins. The save fails if this context has deleted an object
     ///   that the child changed and did not delete.
-    /// - A child reads through this context. After this context changes or ends its event, the next
-    ///   read of the child sees the new state. Objects that the child has already read keep their
+    /// - A child reads through this context. After this context changes or ends its event, the
+    ///   child's next read sees the new state. Objects that the child has already read keep their
     ///   values until they are refreshed. If the child's ``mergesChangesAutomatically`` is true,
     ///   the child's objects are updated when this context reports changes.
     /// - The child keeps this context alive and belongs to the same isolation.

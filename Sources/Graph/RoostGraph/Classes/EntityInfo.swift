@@ -26,7 +26,7 @@ final class EntityInfo: Sendable {
     ///
     /// The index is the number of the to-one inverse; all other entries are nil.
     let places: [RecordLayout.Field?]
-    /// The fields with positions in ordered relationships.
+    /// The fields in ``places``, without nil.
     let placeFields: [RecordLayout.Field]
     /// The offsets of the 32-bit words that hold references or positions in ordered relationships.
     let linkOffsets: [Int]

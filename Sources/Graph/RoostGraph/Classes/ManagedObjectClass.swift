@@ -3,7 +3,7 @@ public import RoostPredicates
 
 /// A class for the objects of one entity.
 ///
-/// `roost model generate` and the plugin `RoostModelPlugin` write such classes:
+/// `roost model generate` and the plugin `RoostModelPlugin` write such classes.
 ///
 /// ```swift
 /// let album: Album = try context.insert()

@@ -67,7 +67,7 @@ public final class ContextExecutor: SerialExecutor {
         var isEnded = false
     }
 
-    /// The state of the executor; the thread keeps the state alive, not the executor.
+    /// The state of the executor; the thread keeps this state alive, but not the executor.
     private final class Queue: Sendable {
         let state = Mutex(State())
         let wake = DispatchSemaphore(value: 0)

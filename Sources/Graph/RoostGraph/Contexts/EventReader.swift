@@ -15,7 +15,7 @@ final class StoreSet: Sendable {
     func store(ofEntity number: Int) -> Store { stores[storeOfEntity[number]] }
 }
 
-/// A reader for one event, with one snapshot of each store so that all reads are consistent.
+/// A reader for one event or one pin, with one snapshot of each store for consistent reads.
 final class EventReader {
     private let stores: StoreSet
     /// The parent from which a child reads, or nil to read from the stores.

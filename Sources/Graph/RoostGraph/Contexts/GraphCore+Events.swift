@@ -10,7 +10,7 @@ extension GraphCore {
 
     // MARK: Keys
 
-    /// Returns a key for a new object: a negative, temporary key if the store cannot reserve one.
+    /// Returns a key for a new object, or a negative temporary key if the store cannot reserve one.
     func newKey(_ entity: ManagedObjectModel.Entity) -> Int64 {
         if let parent { return parent.core.newKey(entity) }
         if var block = reservedKeys[entity.root], block.next < block.end {
@@ -209,7 +209,7 @@ extension GraphCore {
         }
         let inverse = model.relationships[number]
         if inverse.isToMany {
-            // If undo repeats a deletion, the list may already lack the object.
+            // If undo repeats a deletion, the inverse may already lack the object.
             let state = member.extra?.members.first { $0.relationship == number }?.state
             if state?.difference(of: object.key) == .removed { return }
             removeMember(object.key, of: member, relationship: inverse)

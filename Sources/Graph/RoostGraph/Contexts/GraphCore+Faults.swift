@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostStores
 
 extension GraphCore {
-    /// The maximum number of rows that are searched for objects to read together with a fault.
+    /// The maximum number of rows whose destinations are read together with a fault.
     private static let companyCount = 256
     /// The number of rows in ``readAhead`` above which the next read first drops all rows.
     private static let readAheadCount = 16_384
@@ -57,7 +57,7 @@ extension GraphCore {
         return row
     }
 
-    /// Reads the row of an object, which remains a fault if the store lacks it.
+    /// Reads an object's row, or leaves the object a fault if the store lacks the row.
     private func readRow(of object: ManagedObject) throws(StoreError) {
         let root = object.root
         let place = ObjectPlace(root: root, key: object.key)

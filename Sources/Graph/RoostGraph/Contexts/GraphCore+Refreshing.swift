@@ -4,7 +4,7 @@ internal import RoostCore
 // sides of each relationship must stay consistent.
 
 extension GraphCore {
-    /// Resets changed references that have inverses to their committed destinations.
+    /// Resets each changed reference to its committed destination if the reference has an inverse.
     ///
     /// - Returns: The references that delete rules had cleared. After the refresh, the caller must
     ///   clear them again.

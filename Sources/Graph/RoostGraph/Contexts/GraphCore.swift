@@ -63,7 +63,7 @@ final class GraphCore {
     var outsideCount = 0
     /// The changed objects that another context deleted.
     var deletedElsewhere: Set<ObjectPlace> = []
-    /// The members that are hidden because they are deleted in this context.
+    /// The members that were removed from newly read lists because this context deleted them.
     var hiddenMembers: [(owner: ManagedObject, relationship: Int, member: ObjectPlace)] = []
 
     @exclusivity(unchecked) var fetchedRows = RowPage.Pool(isFetched: true)
@@ -75,8 +75,8 @@ final class GraphCore {
     @exclusivity(unchecked) var readAhead: [ObjectPlace: (row: UnsafeRawPointer, byteCount: Int)] = [:]
     /// The prefetched objects, which are kept until the end of the event.
     var prefetched: [ManagedObject] = []
-    /// The reference through which the newest fault was created, with the row, field and entity of
-    /// the referring object.
+    /// The newest fault created through a reference, with the row, field and entity of the
+    /// referring object.
     @exclusivity(unchecked) var company:
         (fault: ObjectPlace, row: UnsafeRawPointer, field: RecordLayout.Field, entity: Int)?
 
@@ -88,7 +88,7 @@ final class GraphCore {
     var survey = SaveSurvey()
     /// The rows that the current resolution of conflicts has read, or nil.
     var currentRows: CurrentRows?
-    /// The last stored position in each ordered relationship in which the save assigns positions.
+    /// The last stored position in each ordered list to which the save assigns new positions.
     var expectedPlaces: [ChangeSet.LastPlace] = []
     /// A row of nulls by entity number, for objects that cannot be read.
     var nullRows: [Int: UnsafeRawPointer] = [:]
@@ -308,7 +308,7 @@ final class GraphCore {
         } else if isTracking, !object.state.contains(.touched) {
             if let undoRecord { noteRow(of: object, in: undoRecord) }
             if !object.flags.contains(.inserted) {
-                // Keep the event's first values for `changedValuesForCurrentEvent`.
+                // Keep the values before this event for `changedValuesForCurrentEvent`.
                 let copy = privateRows.copy(row, byteCount: count)
                 PrivateRow.setCommitted(nil, of: copy)
                 let extra = object.requireExtra()

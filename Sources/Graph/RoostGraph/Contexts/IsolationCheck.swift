@@ -21,7 +21,7 @@ struct IsolationCheck {
     private enum Owner {
         /// The main actor, whose jobs on some platforms do not run on the main thread.
         case mainActor
-        /// A thread, and its name for the error message.
+        /// A thread, and its description for the error message.
         case thread(pthread_t, name: String)
     }
 

@@ -373,7 +373,7 @@ public final class ManagedObjectContext {
 
     /// Removes all objects from the context.
     ///
-    /// The objects must not be used afterwards.
+    /// Values that were read remain readable; see ``ManagedObject/context``.
     public func reset() {
         core.clearLatched()
         retained.removeAll()
@@ -387,8 +387,8 @@ public final class ManagedObjectContext {
     /// Discards an object's changes and turns the object into a fault, or keeps the changes and
     /// reads the object's current row.
     ///
-    /// Does nothing for a new object. Changes of other objects remain, even to members of the
-    /// object's relationships.
+    /// Does nothing for a new object. Changes of other objects remain, even if they change the
+    /// object's to-many relationships.
     ///
     /// - Parameters:
     ///   - object: An object of the context.

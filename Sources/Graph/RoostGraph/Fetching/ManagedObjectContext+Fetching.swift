@@ -66,7 +66,7 @@ extension ManagedObjectContext {
         return try combined(request, includesPendingChanges: includesPendingChanges)
     }
 
-    /// Ends the event before a fetch in a context without a home.
+    /// Throws a pending error and applies delete rules; without a home, also ends the event.
     func prepareFetch() throws(StoreError) {
         core.checkIsolation()
         try core.throwLatched()
@@ -209,6 +209,8 @@ extension ManagedObjectContext {
     /// Reads the rows of all faults among the objects together, then the related objects on each
     /// path.
     ///
+    /// Each relationship of a path is read for all objects together.
+    ///
     /// - Parameters:
     ///   - objects: Objects of the context.
     ///   - paths: Paths of relationships, such as `tracks.genre`. The context keeps the related
@@ -311,7 +313,7 @@ extension GraphCore {
 
 /// A request's result that reads its objects in pages.
 ///
-/// Later changes do not affect the order.
+/// Later changes do not affect the count or the order.
 public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
     private let context: ManagedObjectContext
     private let ids: [ObjectID]

@@ -26,8 +26,8 @@ struct PendingCandidates {
 
     /// Returns the keys of the changed and found objects in one hierarchy.
     ///
-    /// - Returns: Nil if a relationship has no inverse, or if the search found more than `limit`
-    ///   objects.
+    /// - Returns: Nil if a relationship has no inverse, or if over `limit` objects in total are
+    ///   changed or found.
     func keys(ofHierarchy root: Int, limit: Int) throws(StoreError) -> Set<Int64>? {
         guard followed.allSatisfy({ $0.inverse != nil }) else { return nil }
         var known = try changedPlaces()
@@ -66,7 +66,7 @@ struct PendingCandidates {
         return places
     }
 
-    /// Adds the objects that refer to the objects with the given keys in the state `graph`.
+    /// Adds the objects that, in `graph`, refer to the objects with the given keys.
     private func collect(
         _ keys: [Int64], root: Int, graph: any ObjectGraph, found: inout Set<ObjectPlace>
     ) throws(StoreError) {

@@ -26,7 +26,7 @@ struct RequestReach {
 }
 
 private struct PathNames {
-    /// The last names of paths.
+    /// The names at which paths end.
     ///
     /// The request does not read the destinations of to-one relationships with these names.
     private var last: Set<String> = []

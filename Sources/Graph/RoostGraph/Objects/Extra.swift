@@ -94,8 +94,8 @@ struct Members {
     mutating func setBase(_ keys: [Int64]) {
         base = keys
         baseKeys = Set(keys)
-        // If the stored members already contain a change, it is not a difference, unless a save in
-        // progress does the opposite.
+        // A change that is already stored is not a difference, unless a save in progress does the
+        // opposite.
         added = added.filter { !baseKeys.contains($0) || inFlight?.removed.contains($0) ?? false }
         removed = removed.filter { baseKeys.contains($0) || inFlight?.added.contains($0) ?? false }
         guard isReordered, let own = current else {
@@ -266,7 +266,7 @@ struct Members {
         added.formUnion(flight.added.subtracting(removed))
         removed.formUnion(flight.removed.subtracting(added))
         isReordered = isReordered || flight.isReordered
-        // A later change that restores the stored state is not a difference.
+        // A change that restores the stored state is not a difference.
         guard base != nil else { return }
         added.subtract(baseKeys)
         removed.formIntersection(baseKeys)

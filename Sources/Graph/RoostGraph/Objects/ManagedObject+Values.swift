@@ -226,15 +226,15 @@ extension ManagedObject {
         return differences(of: row, count: Int(byteCount), from: PrivateRow.committed(row), current: true)
     }
 
-    /// Returns the old values of the stored properties that changed in this event.
+    /// Returns the pre-event values of the stored properties that changed in this event.
     public final func changedValuesForCurrentEvent() -> [String: Value] {
         guard state.contains(.touched), state.contains(.privateRow), let row else { return [:] }
         let old = extra?.eventRow ?? PrivateRow.committed(row)
         return differences(of: row, count: Int(byteCount), from: old, current: false)
     }
 
-    /// Returns the saved values of the given properties, or all saved values except null if `names`
-    /// is nil.
+    /// Returns the saved values of the given properties; if `names` is nil, all saved values except
+    /// null.
     ///
     /// - Throws: `unknownProperty`; errors from reading a fault.
     public final func committedValues(_ names: [String]? = nil) throws(StoreError) -> [String: Value] {

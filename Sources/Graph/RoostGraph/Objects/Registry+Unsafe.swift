@@ -45,7 +45,7 @@ struct Registry: ~Copyable {
     /// Returns the slot at which the search for a tag starts.
     @inline(__always)
     private func slot(of tag: UInt32) -> Int {
-        // Bits 4 to 30 of the tag, scaled to the number of groups, select the group.
+        // Bits 4 to 30 of the tag, scaled to the capacity, select a group of 16 slots.
         let group = (UInt64(tag & 0x7FFF_FFF0) &* UInt64(truncatingIfNeeded: capacity)) &>> 31
         return Int(truncatingIfNeeded: group & ~15 | UInt64(tag & 15))
     }

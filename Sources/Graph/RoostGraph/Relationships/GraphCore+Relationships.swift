@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostStores
 
 // A change of a relationship immediately updates both sides. A to-many relationship records differences, so adding or
-// removing a member reads nothing.
+// removing a member does not read the other members.
 
 extension GraphCore {
     /// The maximum number of members that one access by position reads.
@@ -29,7 +29,7 @@ extension GraphCore {
         case .objectID(let id):
             let destination = model.entities[relationship.destination]
             let entity = try model.requireEntity(id.entity)
-            // An ID can name a superentity of its object's entity.
+            // An ID's entity can be a superentity of the object's entity.
             guard destination.includes(entity.number) || entity.includes(destination.number) else {
                 throw StoreError(.invalidValue, "'\(relationship.name)' cannot refer to \(id).")
             }
@@ -219,9 +219,9 @@ extension GraphCore {
         return extra.members[index].state.current ?? []
     }
 
-    /// Removes newly read members that this context deleted.
+    /// Removes deleted objects from the newly read members of a relationship.
     ///
-    /// The deletion did not remove them, because these members were not yet read.
+    /// The deletion could not remove them, because the members were not yet read.
     private func removeDeleted(
         _ keys: [Int64], from owner: ManagedObject, relationship: ManagedObjectModel.Relationship
     ) {
@@ -244,7 +244,7 @@ extension GraphCore {
         return try objects(keys, destination: model.relationships[relationship].destination)
     }
 
-    /// Returns objects by key, after reading the objects whose entity is uncertain.
+    /// Returns the objects with the given keys, after reading objects whose entity is uncertain.
     func objects(_ keys: [Int64], destination: Int) throws(StoreError) -> [ManagedObject] {
         let root = model.entities[destination].root
         if isPolymorphic(destination) {
@@ -291,8 +291,9 @@ extension GraphCore {
 
     /// Returns the member of a relationship at a position.
     ///
-    /// If the member's entity is uncertain, also reads its neighbors, for loops over positions. An
-    /// error becomes the pending error, and the result is an object without values or context.
+    /// If the member's entity is uncertain, also reads its neighbors, to speed up loops over
+    /// positions. After an error, which becomes the pending error, the result is an object without
+    /// values or context.
     func latchingMember<Member: ManagedObject>(
         of owner: ManagedObject, relationship: Int, at position: Int
     ) -> Member {

@@ -125,7 +125,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
 
     /// Replaces the members in a range.
     ///
-    /// An object of `objects` that is already a member elsewhere moves into the range. If `objects`
+    /// An object of `objects` that is a member outside of the range moves into it. If `objects`
     /// contains an object twice, only the first position counts.
     public mutating func replaceSubrange(_ range: Range<Int>, with objects: some Collection<Element>) {
         guard let former = readElements else { return }

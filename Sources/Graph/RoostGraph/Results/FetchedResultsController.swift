@@ -32,7 +32,7 @@ internal import RoostStores
 /// - The predicate, the order or the sections follow a relationship, and an object of the
 ///   destination's entity hierarchy changed. A change of a relationship with an inverse changes the
 ///   objects at both ends.
-/// - The request has an offset, and a changed object was or is now outside of the window.
+/// - The request has an offset, and a changed object is or was outside of the window.
 /// - The request has only a limit, the window is full, and more objects left the window than
 ///   entered it.
 /// - The context was reset.

@@ -49,8 +49,8 @@ final class FollowedResult: ResultsFollower {
 
     /// Fetches the list for `other` or the present request, and reports the difference.
     func fetch(_ other: ResultsRequest?) throws(StoreError) {
-        // `prepareFetch` ends the event and updates `list`, and the program may then set another window. So the request
-        // is read only afterwards.
+        // `prepareFetch` ends the event, updates `list`, and calls the program, which can set another window. So
+        // `request` is read only afterwards.
         try context.prepareFetch()
         let next = other ?? request
         let new = try next.fetchList(context)
@@ -184,7 +184,7 @@ final class FollowedResult: ResultsFollower {
     /// The maximum number of objects to read together.
     private static let pageCount = 64
 
-    /// Returns the object at a place, after reading a fault together with its neighbors.
+    /// Returns the object at a place; if it is a fault, reads it together with its neighbors.
     func object(at place: ResultsPlace) -> ManagedObject {
         let section = list.sections[place.section]
         let (chunk, index) = section.position(ofItem: place.item)

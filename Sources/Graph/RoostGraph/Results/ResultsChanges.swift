@@ -40,7 +40,7 @@ public struct ResultsChanges: AsyncSequence, Sendable {
         }
 
         /// Returns the next difference, or nil if the controller was deallocated or the task was
-        /// cancelled.
+        /// canceled.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> ResultsChange? {
             while true {
                 if let change = channel.take() { return change }
@@ -68,8 +68,9 @@ final class ResultsChannel: Sendable {
 
     init() { (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1)) }
 
-    /// Adds a difference, or replaces all differences by the result of `whole` if too many are
-    /// waiting.
+    /// Adds a difference, or replaces all differences with the result of `whole`.
+    ///
+    /// The differences are replaced if too many are waiting, or if one contains a whole result.
     func put(_ change: ResultsChange, _ whole: () -> [ResultsSection]) {
         let isFull = state.withLock { state in
             if state.waiting.first?.reload == nil, change.reload == nil, state.waiting.count < Self.mostChanges,

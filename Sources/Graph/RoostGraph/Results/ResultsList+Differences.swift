@@ -158,7 +158,7 @@ struct ResultsDifference {
         /// Whether the row is reported even if it did not move.
         let isChanged: Bool
         var to: ResultsPlace?
-        /// The numbers of undisplaced rows before this row, in its old and in its new section.
+        /// The counts of undisplaced rows before this row, in its old and in its new section.
         var gap: (former: Int, present: Int) = (-1, -1)
     }
 

@@ -19,8 +19,8 @@ package struct ResultsRow: Sendable {
 
 /// The ordered rows of a result, in sections and chunks.
 ///
-/// A chunk has at most 128 rows, and a dictionary maps each key to its chunk. So a row is found,
-/// removed or inserted without moving the rows of other chunks. Each row stores the bytes of its
+/// A dictionary maps each key to its chunk of at most 128 rows. So a row is found quickly, and
+/// inserting or removing it moves only rows of one chunk. The list stores the bytes of each row's
 /// order, because a changed object no longer has the values that determined its old position.
 package struct ResultsList: Sendable {
     /// A row, without the bytes of its order.
@@ -260,9 +260,9 @@ package struct ResultsList: Sendable {
         for entry in half.entries { chunkOfKey[entry.key] = number }
     }
 
-    /// Gives each section the serial number of the section with the same name in another list.
+    /// Gives sections the serial numbers of the sections with the same names in another list.
     ///
-    /// Other sections get new numbers.
+    /// Sections with other names get new numbers.
     mutating func adoptSerials(of other: ResultsList) {
         var known = Dictionary(other.sections.map { ($0.name, $0.serial) }, uniquingKeysWith: { first, _ in first })
         nextSerial = max(nextSerial, other.nextSerial)

@@ -28,8 +28,8 @@ struct ResultsRequest {
             if first == nil || request.sortDescriptors[0].key != path {
                 request.sortDescriptors.insert(FetchRequest.SortDescriptor(path), at: 0)
             } else if let first, !first.options.isEmpty, name == nil {
-                // With options, texts with different characters can be equal in the order. They
-                // form separate sections, so a descriptor without options separates them.
+                // With sort options, different texts can be equal in the order. They form separate
+                // sections, so a descriptor without options separates them.
                 levels = 2
                 request.sortDescriptors.insert(
                     FetchRequest.SortDescriptor(path, ascending: first.isAscending), at: 1)

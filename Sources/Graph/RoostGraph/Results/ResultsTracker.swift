@@ -122,7 +122,7 @@ extension GraphCore {
     /// Updates the results of the context at the end of an event.
     func updateResults() {
         guard let results else { return }
-        // A reader that was opened for results is closed, so that it does not begin the program's next event.
+        // A reader that the update opens is closed, so that the program's next event reads the newest state.
         let wasReading = isReading
         let isChanged = results.update()
         if !wasReading { closeReader() }

@@ -97,7 +97,7 @@ struct RowPage {
 
         deinit { if let page { RowPage.release(page) } }
 
-        /// Returns memory for a row, which has one use.
+        /// Returns memory for a row, and counts one use of the row.
         @inline(__always)
         mutating func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
             // Fetched rows need no alignment, because records are read with unaligned loads.

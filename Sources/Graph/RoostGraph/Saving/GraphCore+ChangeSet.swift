@@ -116,9 +116,10 @@ extension GraphCore {
         pending.deleted.append(object)
     }
 
-    /// Makes the commit check new destinations, references to deleted objects, and last places.
+    /// Adds checks of new destinations, references to deleted objects, and last places.
     ///
-    /// References are not checked if a delete rule of any deleted object allows them.
+    /// References to deleted objects are not checked if a delete rule of any deleted object allows
+    /// them.
     private func addExpectations(to pending: inout PendingChanges, destinations: Set<ObjectID>, store: Int) {
         let isWholeStore = stores?.stores.count == 1
         pending.changes.existing = isPlanted(.trustsDestinations) ? [] : Array(destinations)
@@ -161,7 +162,7 @@ extension GraphCore {
             if let committed, RowAccess.reference(committed, field: field)?.key == key { continue }
             let root = table.root(entity)
             if let destination = registry.find(root, key: key) {
-                // The commit inserts new destinations itself, but must fail for a deleted destination.
+                // The commit inserts new objects itself, but must fail for a deleted destination.
                 if destination.flags.contains(.inserted) { continue }
                 found.insert(destination.objectID)
             } else if table.info(entity).entity.selfAndSubentities.count == 1 {
@@ -171,7 +172,7 @@ extension GraphCore {
     }
 }
 
-/// A collector of the links that changes of relationships add and remove.
+/// A collector of the added and removed links of changed relationships.
 private struct LinkChanges {
     private let core: GraphCore
     private let isForCommit: Bool

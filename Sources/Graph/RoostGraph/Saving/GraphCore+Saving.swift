@@ -97,7 +97,7 @@ extension GraphCore {
 
     /// Removes objects without remaining changes from the list of changed objects.
     ///
-    /// If `position` is not nil, removes only objects of this store.
+    /// If `position` is not nil, removes only objects of the store at this position.
     func dropUnchanged(store position: Int? = nil) {
         // Deallocating an object can run code of the program. So the lists are replaced first and
         // released at the end.
@@ -236,7 +236,7 @@ extension GraphCore {
         defer { endFlight(object) }
         guard let row = object.row, !object.flags.contains(.orphan) else { return }
         guard object.state.contains(.privateRow) else {
-            // The program rolled back the changes during the save, but the store now has the saved row.
+            // During the save, the program rolled back the changes, but the store now has the saved row.
             RowAccess.setVersion(RowAccess.version(row) &+ 1, row: UnsafeMutableRawPointer(mutating: saved))
             PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: saved))
             RowPage.retain(saved)

@@ -22,7 +22,7 @@ extension ManagedObjectContext {
         }
         var known: [(object: ManagedObject, conflict: ObjectConflict)] = []
         var agreed = known
-        // Records that only the model's rules changed need no merge, because the next attempt reads them again.
+        // A record that only the model's rules changed needs no merge, because the next attempt reads it again.
         for conflict in error.conflicts {
             guard let entity = model.entity(conflict.id.entity),
                 let object = core.registered(entity.root, key: conflict.id.key), object.flags.contains(.changed)
@@ -183,7 +183,7 @@ extension ManagedObjectContext {
             reader.add(stored)
             for member in try core.members(of: mine) { reader.add(member, distance: 2) }
         }
-        // A custom policy gets the values of both objects of a pair.
+        // Read the pairs first, because a custom policy gets the values of both objects.
         _ = try reader.read()
         // Decide, check and read everything before the first change, so that a failure changes nothing. If a new object
         // has unique values of two stored objects, the first stored object replaces it.
@@ -241,8 +241,10 @@ extension GraphCore {
         forgetBases(of: object)
     }
 
-    /// Returns whether an object needs no policy: both sides deleted it, or one side changed at
-    /// most positions in ordered relationships, which always merge as sets.
+    /// Returns whether an object needs no policy.
+    ///
+    /// Either both sides deleted it, or one side changed nothing except positions in ordered
+    /// relationships, which always merge as sets.
     func agrees(_ object: ManagedObject, with theirs: Record?) -> Bool {
         guard let committed = object.committedRow else { return false }
         let base = RecordReader(

@@ -12,9 +12,9 @@ extension ManagedObjectContext {
     /// durable. A child saves to its parent instead.
     ///
     /// ``ManagedObject/willSave()`` is called first, then the model's rules are checked.
-    /// ``mergePolicy`` resolves conflicts with other contexts' saves. After an error, the store is
-    /// unchanged and the changes remain pending. With several stores, the error's message lists the
-    /// stores that were already saved.
+    /// ``mergePolicy`` resolves conflicts with other contexts' saves. After an error, uncommitted
+    /// changes remain pending, and their stores are unchanged. With several stores, the error's
+    /// message lists the stores that were already saved.
     ///
     /// - Throws: The context's ``pendingError``; `validationFailed` with all
     ///   ``StoreError/failures``; `conflict` with all ``StoreError/conflicts``;
@@ -140,7 +140,7 @@ extension ManagedObjectContext {
     private func prepareAgain(after error: StoreError) throws(StoreError) {
         core.closeReader()
         let isResolved = try core.withoutUndo { () throws(StoreError) -> Bool in
-            // Record the changed objects here, because `withoutUndo` marks them as unchanged when it ends.
+            // Record the changed objects here, because `withoutUndo` clears their `touched` flags when it ends.
             defer { if core.undoStack != nil { core.noteSaveChanges(knownInserts: core.observedInserts) } }
             return try resolve(error)
         }

@@ -31,8 +31,8 @@ enum MergeStep {
 extension GraphCore {
     /// Performs steps, and the steps that result from them, in depth-first order.
     ///
-    /// From steps with `isReported`, returns the objects whose rows changed, and unchanged objects
-    /// whose rows are missing.
+    /// For steps with `isReported`, returns the objects whose rows changed. Also returns objects
+    /// without pending changes whose rows are missing.
     @discardableResult
     func perform(_ steps: [MergeStep]) throws(StoreError) -> [ManagedObject] {
         var changed: [ManagedObject] = []

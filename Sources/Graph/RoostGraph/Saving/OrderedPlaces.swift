@@ -87,7 +87,7 @@ enum OrderedPlaces {
 }
 
 extension GraphCore {
-    /// Assigns places in the rows of members of changed ordered relationships.
+    /// Writes the places of changed ordered relationships into the rows of their members.
     ///
     /// Ignores relationships that store places in links.
     func settleOrder() throws(StoreError) {

@@ -34,6 +34,8 @@ struct ResolutionReader {
     init(_ core: GraphCore) { self.core = core }
 
     /// Adds an object whose changes are resolved, or an object at a distance from such an object.
+    ///
+    /// An object with pending changes always has the distance 0.
     mutating func add(_ object: ManagedObject, distance: Int = 0) {
         let distance = object.state.contains(.privateRow) ? 0 : distance
         guard distance < distances[object] ?? .max else { return }

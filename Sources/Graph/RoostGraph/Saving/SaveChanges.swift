@@ -20,7 +20,7 @@ extension GraphCore {
         hasObservers ? Set(changed.filterUncounted { $0.flags.contains(.inserted) }) : []
     }
 
-    /// Records the objects that changed since the last report or call.
+    /// Records the objects that changed since the last report or the last call of this method.
     ///
     /// `knownInserts` contains the new objects that were already reported.
     func noteSaveChanges(knownInserts: Set<ManagedObject> = []) {

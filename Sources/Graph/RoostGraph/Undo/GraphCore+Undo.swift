@@ -116,7 +116,7 @@ extension GraphCore {
         for object in affected { results.note(object) }
     }
 
-    /// Reports an object to observers at the end of the exchange.
+    /// Adds an object to the changes that observers receive after the exchange.
     func announce(_ object: ManagedObject) {
         guard !object.state.contains(.touched), context?.observers.isEmpty == false else { return }
         object.state.insert(.touched)

@@ -87,7 +87,7 @@ extension GraphCore {
         }
     }
 
-    /// Restores the members of objects that are inserted again after a saved deletion.
+    /// Restores the members of returned objects that are new, or whose deletion is being saved.
     func restoreContents(_ record: UndoRecord, returned: Set<ManagedObject>, rest: inout ExchangeRest) {
         for contents in record.contents where returned.contains(contents.owner) {
             guard contents.owner.flags.contains(.inserted) || contents.owner.extra?.isReturning ?? false else {

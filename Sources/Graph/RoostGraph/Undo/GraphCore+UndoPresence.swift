@@ -50,7 +50,7 @@ extension GraphCore {
         }
     }
 
-    /// Brings back an object that has left the context, as a new object with the same key.
+    /// Inserts an object that had left the context, with its former key.
     private func readmit(_ object: ManagedObject) {
         guard object.flags.contains(.orphan), object.row != nil else { return }
         let left = object.core
@@ -114,10 +114,9 @@ extension GraphCore {
             .filter { $0.flags.contains(.deleted) && !$0.flags.contains(.inaccessible) }
     }
 
-    /// Returns the destinations of removed objects, for each relationship.
+    /// Returns the objects that are still connected to removed objects, for each relationship.
     ///
-    /// References to the removed objects can come from other contexts, or from changes while undo
-    /// was disabled.
+    /// Such connections can come from other contexts, or from changes while undo was disabled.
     func connections(
         of objects: [ManagedObject]
     ) -> [(object: ManagedObject, relationship: ManagedObjectModel.Relationship, member: ManagedObject)] {

@@ -112,7 +112,8 @@ extension GraphCore {
         }
     }
 
-    /// Exchanges a row with changed references, derived attributes or another special state.
+    /// Exchanges the row of an object with changed references, derived attributes or a special
+    /// state.
     private func exchangeSlowly(
         _ object: ManagedObject, image: inout UndoRecord.RowImage, info: EntityInfo, rest: inout ExchangeRest
     ) {
@@ -161,7 +162,7 @@ extension GraphCore {
         image.wasChanged = wasChanged
     }
 
-    /// Copies the present positions in ordered lists into a row, because the program does not set
+    /// Copies the present positions in ordered lists into a row, because only saves assign
     /// positions.
     private func keepPlaces(
         of object: ManagedObject, info: EntityInfo, current: UnsafeRawPointer, in row: UnsafeMutableRawPointer
@@ -179,9 +180,9 @@ extension GraphCore {
         }
     }
 
-    /// Copies the values that another context changed into a recorded row.
+    /// Copies the values of `new` that differ from `old` into a recorded row.
     ///
-    /// Recorded values that differ from the old committed row are kept.
+    /// Recorded values that already differ from `old` are kept.
     func rebase(
         _ image: inout UndoRecord.RowImage, from old: UnsafeRawPointer, to new: UnsafeRawPointer
     ) throws(StoreError) {

@@ -41,7 +41,7 @@ final class UndoRecord {
         var isInsertion = false
     }
 
-    /// One member of a relationship that is stored as links.
+    /// A changed membership in a relationship that is stored as links.
     struct LinkImage {
         let owner: ManagedObject
         let relationship: Int
@@ -142,7 +142,7 @@ final class UndoRecord {
         croost_prefetch(object)
         croost_prefetch(object + 48)
         guard readsRows else { return }
-        // The object was requested six rounds earlier.
+        // The object was prefetched six rounds earlier.
         Self.object(of: base + near)._withUnsafeGuaranteedRef { object in
             let former = base[near].row
             croost_prefetch(former - PrivateRow.prefixByteCount)
@@ -178,8 +178,9 @@ final class UndoRecord {
         notes.append(Note(object: object, presence: nil, wasChanged: hadChanges(object)))
     }
 
-    /// Replaces keys; in a child context, rows that are not private can contain temporary keys,
-    /// too.
+    /// Replaces keys in the recorded state.
+    ///
+    /// In a child context, rows that are not private can contain temporary keys, too.
     func replaceKeys(_ new: [ObjectPlace: Int64], model: ManagedObjectModel, areTemporary: Bool, isOfChild: Bool) {
         for index in links.indices {
             let link = links[index]

@@ -21,7 +21,8 @@ package import RoostCore
 /// contexts or unrecorded changes set them.
 ///
 /// The stack records neither reads nor merges of other contexts' saves. A rollback or a reset
-/// empties it. Changes inside of ``ManagedObjectContext/withoutTracking(_:)`` alone form no step.
+/// empties it. An event whose only changes are inside of
+/// ``ManagedObjectContext/withoutTracking(_:)`` forms no step.
 ///
 /// - Complexity: An event keeps one copy of the row of each object that it changes. Undo exchanges
 ///   rows. It reads the store only for faults and, after a save, for relationships.
@@ -357,14 +358,14 @@ public final class UndoStack {
         (undoSteps + redoSteps + [group].compactMap { $0 }).flatMap(\.records)
     }
 
-    // MARK: Changes of others
+    // MARK: Changes outside the steps
 
     private static func release(_ rebase: Rebase) {
         RowPage.release(rebase.old)
         RowPage.release(rebase.new)
     }
 
-    /// Records that the committed row of an object was replaced.
+    /// Records a change of an object's row that no step contains.
     func rebase(_ object: ManagedObject, from old: UnsafeRawPointer, to new: UnsafeRawPointer) {
         if isPlanted(.undoesOthers) { return }
         guard !undoSteps.isEmpty || !redoSteps.isEmpty || !(group?.records.isEmpty ?? true) else { return }

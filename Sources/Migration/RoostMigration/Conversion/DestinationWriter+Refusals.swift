@@ -57,7 +57,7 @@ extension DestinationWriter {
         }
     }
 
-    /// Returns the reasons why an open destination cannot receive content of `model`.
+    /// Returns the reasons why an open destination cannot receive content that uses `model`.
     func refusals(for model: ManagedObjectModel) throws(StoreError) -> [StoreError] {
         if case .store(let store) = destination {
             guard model.isCompatible(with: try store.metadata()) else {

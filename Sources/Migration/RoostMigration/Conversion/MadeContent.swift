@@ -110,8 +110,8 @@ private struct WrittenByFunction: StoreContents {
 extension MigrationManager {
     /// Fills a new store with `write`, which returns warnings for the user.
     ///
-    /// All or nothing, unless the destination is an open store. Options for a source store have no
-    /// effect.
+    /// After an error, no part of the new store remains, unless the destination is an open store.
+    /// Options for a source store have no effect.
     ///
     /// - Throws: Errors of `write`, and the errors of `convert` for its destination.
     package func make(

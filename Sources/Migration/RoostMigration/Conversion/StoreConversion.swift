@@ -73,7 +73,7 @@ struct StoreConversion: Sendable {
         isReadOnce: Bool, _ body: (any PersistentStore) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         guard case .location(let location) = source else {
-            guard case .store(let store) = source else { preconditionFailure("an endpoint is a URL or a store") }
+            guard case .store(let store) = source else { preconditionFailure("an endpoint is a location or a store") }
             return try body(store)
         }
         let store = try registry.open(

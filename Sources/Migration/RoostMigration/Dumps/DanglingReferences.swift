@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// A filter for partial dumps that drops references and links to objects outside the dump.
 struct DanglingReferences {
-    /// The field of a reference, and the field of its position if the inverse is ordered.
+    /// A reference's field, and the field of its position in an ordered inverse.
     private struct Reference {
         var field: RecordLayout.Field
         var order: RecordLayout.Field?

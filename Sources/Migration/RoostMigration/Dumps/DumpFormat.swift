@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostJSONText
 internal import RoostText
 
-/// The names in a dump, as described in DUMP-FORMAT.md.
+/// The names and limits of the dump format, which DUMP-FORMAT.md describes.
 enum DumpFormat {
     /// The value of `format` in the first line.
     static let name = "roost-dump"
@@ -34,7 +34,7 @@ struct DumpScope: Sendable {
     private enum Part: Sendable {
         case nothing
         case everything
-        /// The objects with these keys; a key does not reveal its object's entity.
+        /// The objects with these keys, because a key does not show its object's entity.
         case some(KeyRuns)
     }
 
@@ -69,7 +69,7 @@ struct DumpScope: Sendable {
         return true
     }
 
-    /// Records the keys of dumped objects.
+    /// Notes the keys of dumped objects, which are all in one hierarchy.
     mutating func note(_ records: RecordBatch) {
         guard !records.isEmpty else { return }
         let root = model.entities[records.entityNumber(at: 0)].root
@@ -79,7 +79,7 @@ struct DumpScope: Sendable {
         parts[root] = .some(keys)
     }
 
-    /// Returns whether the dump has an object.
+    /// Returns whether an object is in the dump.
     ///
     /// All dumped objects of the hierarchy must be noted first.
     mutating func includes(key: Int64, inHierarchyOf entity: Int) -> Bool {

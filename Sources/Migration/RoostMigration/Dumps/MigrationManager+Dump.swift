@@ -5,9 +5,9 @@ extension MigrationManager {
     ///
     /// DUMP-FORMAT.md describes the format. The text has the exact value of every property. Stores
     /// with equal content, versions, UUID, metadata and last keys give equal text. Before the last
-    /// line, the dump compares its content with the tally of the last commit. Memory is bounded,
-    /// except for the list of keys of a partial dump. After an error, the last line is missing or
-    /// incomplete, so `load` refuses the text.
+    /// line is written, the content read is compared with the tally of the last commit. Memory is
+    /// bounded, except for the list of keys of a partial dump. After an error, the last line is
+    /// missing or incomplete, so `load` refuses the text.
     ///
     /// - Parameters:
     ///   - store: The store. Other writers may change it during the dump.
@@ -42,11 +42,12 @@ extension MigrationManager {
 
     /// Loads a dump into a new store, and verifies the store.
     ///
-    /// All or nothing, unless the destination is an open store. A complete dump gives a store with
-    /// the same content, object IDs, versions, metadata and used keys. An open destination keeps
-    /// its own UUID; otherwise the UUIDs are equal. As in ``convert(from:to:options:)``, the
-    /// finished destination is read again before it is published. The dump is compared with its
-    /// last line. Memory is bounded, except for the list of keys of a partial dump.
+    /// An error leaves no new store, unless the destination is an open store. A complete dump gives
+    /// a store with the same content, object IDs, versions, metadata and used keys. An open
+    /// destination keeps its own UUID; otherwise the UUIDs are equal. As in
+    /// ``convert(from:to:options:)``, the finished destination is read again before it is
+    /// published. The content of the dump is compared with its last line. Memory is bounded, except
+    /// for the list of keys of a partial dump.
     ///
     /// - Parameters:
     ///   - destination: The new store.

@@ -114,7 +114,7 @@ extension MappingPlan {
         return true
     }
 
-    /// Returns the number of the source relationship if its links are copied unchanged, or nil.
+    /// Returns the source relationship's number if its links are copied unchanged, or nil.
     private func origin(ofKept link: LinkPlan) -> Int? {
         guard case .links(let number) = link.relation.storage, !link.relation.isFlipped, link.sources == .all,
             link.targets == .all

@@ -2,8 +2,8 @@ internal import Foundation
 internal import RoostCore
 
 extension InPlaceMigration {
-    /// Changes the model of a store on a server in one transaction, or migrates the store into a
-    /// second store, which then replaces the first.
+    /// Changes the store's model in one transaction, or replaces the store with a migrated second
+    /// store.
     ///
     /// While the second store is created, other programs may read and write the first store. If
     /// another program commits, the first store is not replaced.

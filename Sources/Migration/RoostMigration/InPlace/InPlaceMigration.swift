@@ -130,7 +130,7 @@ struct InPlaceMigration: Sendable {
                 if let retention {
                     try beginHistory(of: store, type: type, retention: retention, report: &outcome.report)
                 }
-                // `replace` flushes the closed store and includes the files that belong to it.
+                // `type.replace` merges the closed store into one file, flushes it and renames it.
                 try type.replace(new, with: store.location, overwriting: false)
             } catch {
                 throw store.discard(after: error)

@@ -6,10 +6,10 @@ package import RoostFiles
 ///
 /// The caller holds the store's ``DestinationClaim`` and its exclusive lock from before the first
 /// read until ``run(_:)`` returns, so no other process can commit through Roost. Not even the
-/// caller can open the locked store. So the caller reads the old file at a second path with its own
-/// lock. A backup is another hard link to the old file, made durable before the replacement. At any
-/// time, the store's path refers to the old file or to the new one. After a crash before the
-/// replacement, the next cleanup removes the backup.
+/// caller can open the locked store. So the caller reads the old file at a second path, which has
+/// its own lock. A backup is another hard link to the old file, made durable before the
+/// replacement. At any time, the store's path refers to the old file or to the new one. After a
+/// crash before the replacement, the next cleanup removes the backup.
 package struct StoreReplacement: Sendable {
     let type: any PersistentStoreType
     /// The path of the store's file, which is not a symbolic link.
@@ -51,9 +51,10 @@ package struct StoreReplacement: Sendable {
     ///   new store, if the old store must stay.
     /// - Returns: The path of the backup, or nil.
     /// - Throws: `busy` if a program that does not use Roost's locks has the store open or changed
-    ///   it; `permissionDenied` if the new file would not belong to the old owner; `unsupported`
-    ///   without hard links; errors of `make`. After an error other than `ioFailure`, the store is
-    ///   unchanged. After `ioFailure`, the new store may have replaced it, but may not be durable.
+    ///   it; `permissionDenied` if the new file would not belong to the old owner; `unsupported` on
+    ///   a file system without hard links; `hasOtherNames`; errors of `make`. After an error other
+    ///   than `ioFailure`, the store is unchanged. After `ioFailure`, the new store may have
+    ///   replaced it, but may not be durable.
     package func run(
         _ make: (_ old: StoreLocation, _ new: StoreLocation) throws(StoreError) -> Bool
     ) throws(StoreError) -> String? {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 internal import RoostQuery
 
-/// A counter of the data that a mapping model drops from one snapshot of a store.
+/// A counter of a snapshot's data that a mapping model drops.
 ///
 /// The models show possible losses, and the objects show actual losses. If the models show no loss,
 /// no data is read. Otherwise each affected entity is read once for all its counts. If references
@@ -11,7 +11,7 @@ struct LossCounter {
     /// The references to count, selected by their targets.
     fileprivate enum Targets {
         case all
-        /// The keys of the targets, of any entity.
+        /// The keys of the targets, regardless of their entities.
         case keys([KeySet])
         /// The keys of the targets, by entity number; nil means all objects of the entity.
         case objects([Int: KeySet?])

@@ -15,7 +15,7 @@ public struct MigrationLoss: Sendable, Adjustable, Hashable, Codable {
         case values
         /// References to other objects, in relationships or as IDs in attributes.
         case references
-        /// Objects whose destinations lose their order.
+        /// Objects with an ordered relationship that loses its order.
         case order
     }
 

@@ -31,8 +31,9 @@ public struct EntityMapping: Hashable, Sendable, Adjustable {
         case transform
     }
 
-    /// The name, unique in the mapping model, by which other mappings refer to this mapping's
-    /// objects.
+    /// The name, unique in the mapping model.
+    ///
+    /// Other mappings use it to refer to the objects that this mapping creates.
     public var name: String
     /// The kind of this mapping.
     public var type: MappingType

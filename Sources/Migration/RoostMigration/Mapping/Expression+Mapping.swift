@@ -101,7 +101,7 @@ struct MappingExpressionParts {
     var sourceProperties: Set<String> { Set(sourcePaths.compactMap(\.first)) }
     /// The unbound variables other than `$source` whose properties are read.
     private(set) var pathVariables: Set<String> = []
-    /// Whether the source object itself is used, so that all of its properties may be read.
+    /// Whether the source object itself is used, which can read all its properties.
     private(set) var takesSource = false
 
     private enum Item {

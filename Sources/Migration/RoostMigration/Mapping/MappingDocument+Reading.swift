@@ -7,7 +7,7 @@ extension MappingDocument {
     static func read(_ bytes: [UInt8]) throws(StoreError) -> MappingModel {
         let node = try JSONNode.document(
             bytes, acceptsJSON5: true, as: "The mapping document", code: .invalidMappingModel)
-        // The version is checked first, because keys of a newer format may look wrong.
+        // The version is checked first, because members of a newer format may look wrong.
         try JSONObjectReader.requireVersion(formatVersion, of: node, named: "mapping document")
         let problems = JSONProblems(of: bytes)
         let model = MappingDocumentReader(problems: problems).model(node)

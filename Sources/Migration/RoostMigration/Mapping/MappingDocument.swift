@@ -23,7 +23,7 @@ extension MappingModel {
     ///   places in the document, or `unsupportedVersion` for a document of a newer format.
     public init(document: [UInt8]) throws(StoreError) { self = try MappingDocument.read(document) }
 
-    /// Returns the mapping model as a document: valid JSON with one property per line.
+    /// Returns the mapping model as a JSON document with one property mapping per line.
     ///
     /// The document lists the mappings in their order and omits default values. Equal mapping
     /// models give equal bytes. Reading the document gives an equal mapping model.

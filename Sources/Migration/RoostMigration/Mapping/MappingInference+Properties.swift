@@ -5,7 +5,8 @@ extension MappingInference {
 
     // MARK: Attributes
 
-    /// Returns mappings for the stored attributes of an entity; computed ones get no expression.
+    /// Returns mappings for the stored attributes of an entity; an attribute that migrations
+    /// compute gets no expression.
     mutating func attributeMappings(from origin: Entity, to entity: Entity) -> [PropertyMapping] {
         let stored = entity.attributes.filter(\.isStored)
         let computed = stored.filter { entity.computes($0.name) }
@@ -62,7 +63,7 @@ extension MappingInference {
             || attribute.type == .string && options.convertsToString && origin.type.hasText
     }
 
-    /// Adds a problem of an attribute to the entity that declares it, once for all subentities.
+    /// Reports an attribute's problem for the entity that declares it, once for all subentities.
     private mutating func add(_ entity: Entity, path: [String], message: String) {
         var current = entity
         while let parent = current.superentity,
@@ -85,7 +86,7 @@ extension MappingInference {
         of origin: AttributeDescription, at sourcePath: [String], becoming attribute: AttributeDescription
     ) -> String {
         let change =
-            "The type changes from \(origin.type.name) to \(attribute.type.name)\(origin.name == attribute.name ? "" : " (it was '\(sourcePath.joined(separator: "."))')"), which may lose values"
+            "The type changes from \(origin.type.name)\(origin.name == attribute.name ? "" : " (of '\(sourcePath.joined(separator: "."))')") to \(attribute.type.name), which may lose values"
         let remedy =
             "give a mapping model with an expression for it, or rename the old attribute with a renaming identifier and add a new attribute"
         let option =
@@ -120,7 +121,7 @@ extension MappingInference {
     /// to to-one.
     ///
     /// The inverse must be to-one and come from the old relationship's inverse, so that it has all
-    /// pairs. The migration fails if two objects refer to the same object.
+    /// pairs. The migration fails if the inverse refers to an object twice.
     private mutating func isGivenByInverse(
         _ relationship: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship
     ) -> Bool {
@@ -181,7 +182,7 @@ extension MappingInference {
         return source.relationships[other].inverse != old.number
     }
 
-    /// Returns the number of the source relationship of a destination relationship, or nil.
+    /// Returns the number of the old relationship from which a new relationship comes, or nil.
     ///
     /// If subentities have different source relationships, the first one found is used.
     private mutating func firstOrigin(of relationship: ManagedObjectModel.Relationship) -> Int? {

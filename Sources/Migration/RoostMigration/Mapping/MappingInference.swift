@@ -4,11 +4,11 @@ struct MappingInference {
     let source: ManagedObjectModel
     let destination: ManagedObjectModel
     let options: MappingModel.InferenceOptions
-    /// The number of the source entity for each destination entity, or nil for a new entity.
+    /// The source entity's number for each destination entity, or nil for a new entity.
     private(set) var origins: [Int?] = []
     private(set) var model = MappingModel([])
     private(set) var problems: [MappingProblem] = []
-    /// The reported problems, to avoid repeats: inherited properties are examined in each
+    /// The reported problems, kept because inherited properties are examined again in each
     /// subentity.
     private var reported: Set<MappingProblem> = []
 
@@ -72,7 +72,7 @@ struct MappingInference {
 
     /// Reports merged hierarchies.
     ///
-    /// Keys are unique per hierarchy, so objects of two hierarchies may have the same key.
+    /// Keys are unique only within a hierarchy, so objects of two hierarchies can share a key.
     private mutating func checkHierarchies() {
         var roots: [Int: [Int: Int]] = [:]
         for entity in destination.entities {

@@ -43,7 +43,7 @@ package struct MappingLoss: Hashable, Sendable {
 }
 
 extension FetchRequest.Predicate {
-    /// Returns a predicate that matches if any given one does; nil matches all objects.
+    /// Returns a predicate that matches if any of `predicates` does; nil matches all objects.
     static func any(_ predicates: [Self?]) -> Self? {
         let all = predicates.compactMap { $0 }
         guard all.count == predicates.count else { return nil }

@@ -18,7 +18,7 @@ package struct MappingProblem: Hashable, Sendable, CustomStringConvertible {
         self.message = MessageText.bounded(message)
     }
 
-    /// The text form with place and message: `Entity.property: message`, `mapping 'NoteToNote',
+    /// The text form with place and message: `Entity.property: message` or `mapping 'NoteToNote',
     /// title: message`.
     package var description: String {
         let place: String

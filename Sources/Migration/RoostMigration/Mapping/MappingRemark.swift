@@ -19,8 +19,8 @@ package struct MappingRemark: Hashable, Sendable, CustomStringConvertible {
     package let message: String
     /// The lost data; empty for other kinds of remarks, and for a loss that cannot be counted.
     package var losses: [MappingLoss] = []
-    /// The number of a uniqueness constraint in the destination that source objects may violate;
-    /// nil for other remarks.
+    /// The number of the destination's uniqueness constraint that source objects may violate; nil
+    /// for other remarks.
     package var constraint: Int?
 
     package init(_ kind: Kind, entity: String, property: String? = nil, message: String) {
@@ -47,6 +47,6 @@ extension MappingRemark {
 }
 
 extension ManagedObjectModel.Relationship {
-    /// Whether the model requires a destination for every object.
+    /// Whether the model requires the relationship to have a destination.
     package var mustLeadSomewhere: Bool { !declaration.isOptional && (!isToMany || declaration.minCount > 0) }
 }

@@ -145,7 +145,7 @@ extension MappingRemarks {
         let filters = creators.compactMap(\.mapping.sourcePredicate)
         switch creators.count - filters.count {
         case 0:
-            // Exactly one filter must match an object.
+            // An object has one successor if exactly one filter matches it.
             let one = filters.indices.map { index -> FetchRequest.Predicate in
                 let others = filters.indices.filter { $0 != index }.map { FetchRequest.Predicate.not(filters[$0]) }
                 return others.isEmpty ? filters[index] : .and([filters[index]] + others)
@@ -211,8 +211,7 @@ extension MappingRemarks {
         let mapping: String?
     }
 
-    /// Returns the destination relationships that a mapping creates from relationships of the
-    /// source entity.
+    /// Returns the new relationships that a mapping sets from relationships of the source entity.
     func successors(_ mapping: Mapping, origin: Entity) -> [Successor] {
         guard let entity = mapping.mapping.destinationEntity.flatMap(destination.entity) else { return [] }
         return entity.relationships.compactMap { new in
@@ -253,7 +252,7 @@ extension MappingRemarks {
                     .references(old.name.name, to: strays), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
                 entity: source.entities[old.source].name, property: old.name.name,
                 message:
-                    "Destinations of \(names) are dropped: none of them becomes an object that '\(successor.entity).\(successor.new.name.name)' can refer to."
+                    "References to objects of \(names) are dropped: none of these objects becomes an object that '\(successor.entity).\(successor.new.name.name)' can refer to."
             )
         }
     }
@@ -304,7 +303,7 @@ extension MappingRemarks {
         }
     }
 
-    /// Returns whether a mapping sets a relationship from its other end.
+    /// Returns whether any mapping sets the inverse of a relationship.
     private func isGiven(_ relationship: ManagedObjectModel.Relationship) -> Bool {
         guard let inverse = relationship.inverse.map({ destination.relationships[$0] }) else { return false }
         return destination.entities[inverse.source].selfAndSubentities.contains { number in

@@ -15,8 +15,8 @@ struct MappingRemarks {
         var taken: [String: [String]] = [:]
         /// The source paths that expressions other than plain copies read.
         var used: Set<[String]> = []
-        /// Whether the whole source object may be read: by a copy, by a policy, or by an expression
-        /// that uses the object itself.
+        /// Whether a copy, a policy, or an expression that uses the object itself can read all
+        /// source properties.
         var readsEverything: Bool
         /// The destination's computed attributes, whose expressions have no effect.
         private let computed: Set<String>
@@ -61,8 +61,8 @@ struct MappingRemarks {
     let bySource: [EntityName: [Mapping]]
     let byDestination: [EntityName: [Mapping]]
     private(set) var remarks: [MappingRemark] = []
-    /// The indexes of existing remarks, to avoid repeats: inherited properties are examined in each
-    /// subentity.
+    /// The indexes of existing remarks, kept because inherited properties are examined again in
+    /// each subentity.
     private var said: [MappingRemark: Int] = [:]
 
     init(_ model: MappingModel, source: ManagedObjectModel, destination: ManagedObjectModel) {
@@ -106,7 +106,7 @@ struct MappingRemarks {
         remarks.append(remark)
     }
 
-    /// Adds a loss, or extends an equal remark on other objects.
+    /// Adds a remark on a loss, or adds the loss to an equal remark.
     mutating func add(
         loss: MappingLoss, entity: EntityName, property: String? = nil, message: String
     ) {

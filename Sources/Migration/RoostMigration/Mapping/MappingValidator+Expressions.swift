@@ -85,7 +85,7 @@ extension MappingValidator {
 
     /// Returns the type of an expression that is evaluated on the source object.
     ///
-    /// Returns nil if a policy or the manager provides the value, and after adding an error.
+    /// Returns nil if a policy or the manager provides the value, or after adding a problem.
     private mutating func type(of expression: FetchRequest.Expression, in place: Place) -> PredicateType? {
         guard let expression = expression.ofSourceObject() else { return nil }
         // An expression without the source object can be checked with any entity.

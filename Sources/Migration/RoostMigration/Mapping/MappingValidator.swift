@@ -208,8 +208,7 @@ struct MappingValidator {
         }
     }
 
-    /// Returns whether the entity has a transient relationship of this name, which stores do not
-    /// contain.
+    /// Returns whether the entity has a transient, and thus not stored, relationship of this name.
     private func declares(_ name: String, entity: Entity) -> Bool {
         var current: Entity? = entity
         while let entity = current {

@@ -16,8 +16,8 @@ struct VersionMatching<Element> {
         /// Whether equal elements with the same name match regardless of the new element's renaming
         /// identifier.
         var isSameBeforeRenaming = false
-        /// Returns whether a new element may match an old element that already has a match, or that
-        /// has only its name in common with the new element.
+        /// Returns whether a new element may match an old element that is already matched, or that
+        /// shares only its name.
         let canTake: (_ old: Element, _ new: Element) -> Bool
         /// Whether two new elements may match the same old element if only one of them has a
         /// renaming identifier for it.
@@ -26,8 +26,7 @@ struct VersionMatching<Element> {
 
     /// The index of each new element's old element, or nil.
     private(set) var origins: [Int?]
-    /// The indexes of the old elements that a new element's renaming identifier refers to, if there
-    /// are several and none is preferred.
+    /// The indexes of several old elements that match a new element's identifier equally well.
     private(set) var ambiguous: [Int: [Int]] = [:]
 
     private let old: [Element]
@@ -92,8 +91,8 @@ struct VersionMatching<Element> {
 extension VersionMatching.Traits where Element == ManagedObjectModel.Entity {
     /// The traits of entities.
     ///
-    /// Entities with equal version hashes match first: they need no migration, so no identifier can
-    /// assign their objects to another entity.
+    /// Entities with equal version hashes need no migration. They match first, so that no
+    /// identifier assigns their objects to another entity.
     static var entities: Self {
         Self(
             name: \.name.text, renamingIdentifier: \.declaration.renamingIdentifier,

@@ -4,7 +4,7 @@ internal import RoostSystem
 
 /// The plan for a to-one relationship that the source stores only in its to-one inverse.
 struct BackReferencePlan: Sendable {
-    /// The field of the destination.
+    /// The relationship's field in the destination.
     let to: RecordLayout.Field
     /// The index in ``MappingPlan/backPairs``.
     let pairs: Int

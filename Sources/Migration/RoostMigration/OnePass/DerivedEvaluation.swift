@@ -30,7 +30,7 @@ struct DerivedEvaluation {
         let number = record.entityNumber
         for (attribute, evaluator) in zip(attributes[number], evaluators[number]) {
             guard let evaluator else {
-                // A time of the last save that the mapping kept is not replaced.
+                // If the mapping kept the time of the last save, this time is not replaced.
                 if record.isNull(attribute.field) { values.append((attribute.field, .date(now))) }
                 continue
             }

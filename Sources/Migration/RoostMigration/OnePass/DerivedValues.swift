@@ -39,7 +39,7 @@ struct DerivedValues {
         // A step begins when all values that it reads are correct. Otherwise, temporary values could break a uniqueness
         // constraint.
         for step in steps.steps { _ = try write(step, updating: &copied) }
-        // In each round, values advance one step along the chains of objects.
+        // In each round, values advance by one object along the chains of objects.
         let limit = steps.circular.joined().count + Self.mostRounds
         var roundCount = 0
         while try write(steps.circular, updating: &copied) {
@@ -55,7 +55,7 @@ struct DerivedValues {
 
     /// Writes the objects whose values of the given attributes change, and returns whether any do.
     ///
-    /// The attributes are by entity number.
+    /// `attributes` has the attributes by entity number.
     private func write(
         _ attributes: [[DerivedAttributes.Attribute]], updating copied: inout CopiedContent
     ) throws(StoreError) -> Bool {

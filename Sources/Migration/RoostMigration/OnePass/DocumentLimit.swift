@@ -7,8 +7,8 @@ struct DocumentLimit {
     private let byteCount: Int
     private let location: StoreLocation
 
-    /// Creates the limit of a destination, or returns nil if the destination is unlimited or a
-    /// source of this size cannot reach the limit.
+    /// Creates a destination's limit, or returns nil if it has none or a source of this size cannot
+    /// reach it.
     init?(
         _ type: any PersistentStoreType, location: StoreLocation, options: [String: String], sourceByteCount: Int
     ) throws(StoreError) {

@@ -6,7 +6,7 @@ internal import RoostCore
 struct EmptyRelationships {
     private let members: [(entity: ManagedObjectModel.Entity, relationship: ManagedObjectModel.Relationship)]
 
-    /// Finds the relationships, except in mappings with policies, whose objects are validated.
+    /// Finds the relationships, ignoring mappings with policies: their objects are validated.
     init(_ mapping: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel) {
         var members: [(ManagedObjectModel.Entity, ManagedObjectModel.Relationship)] = []
         for mapping in mapping.entityMappings where mapping.policyName == nil {

@@ -5,7 +5,7 @@ internal import RoostQuery
 ///
 /// The objects of a hierarchy of the new model are read in key order and transformed one by one.
 /// Links and references keep the keys of their objects. If a predicate or a dropped entity excludes
-/// possible destinations, the keys of the migrated objects are collected first.
+/// objects that others can refer to, the keys of the migrated objects are collected first.
 final class MappedContent: ContentSource {
     /// The results of the pass, except for the destination's content.
     struct Outcome: Sendable {
@@ -315,7 +315,7 @@ private struct MappedReading {
         }
     }
 
-    /// Sends the links of pairs that only the other end of a one-to-one relationship stores.
+    /// Sends the links of pairs that only the inverse of a one-to-one relationship stores.
     private mutating func sendPairsOfOtherEnd(
         _ relationship: ManagedObjectModel.Relationship, mapper: LinkMapper, link: LinkPlan,
         into channel: BatchChannel
@@ -333,7 +333,7 @@ private struct MappedReading {
         return shouldContinue && send(batch, into: channel)
     }
 
-    /// Returns the pairs of the objects with the given keys in a to-one relationship, by key.
+    /// Returns the pairs that a to-one relationship stores in the objects with these keys, by key.
     private mutating func pairs(
         of keys: [Int64], of relationship: ManagedObjectModel.Relationship, _ stored: (RecordReader) -> Link?
     ) throws(StoreError) -> [Int64: Link] {
@@ -460,7 +460,7 @@ private struct LinksBySource {
             count = 0
         }
         known[link.target] = links
-        // An object without links counts as one entry.
+        // Each object adds one, because an object without links also takes memory.
         count += links.count + 1
         return links[link.source]
     }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 internal import RoostQuery
 
-/// The objects that a mapping creates in one pass, created again by each read.
+/// The objects that a mapping creates in one pass, as a graph that creates them for each read.
 ///
 /// Derived attributes have provisional values. Use a graph on one thread only.
 final class MappedGraph: ObjectGraph {
@@ -12,7 +12,7 @@ final class MappedGraph: ObjectGraph {
     private let snapshot: any StoreSnapshot
     private let options: ConversionOptions
     private let transforms: [RecordTransform]
-    /// The destinations of the needed to-many relationships; nil if none are needed.
+    /// The destinations of the given to-many relationships; nil without relationships.
     private let members: AssociationTable?
     /// The position of each relationship in ``members``, by relationship number.
     private let positions: [Int: Int]

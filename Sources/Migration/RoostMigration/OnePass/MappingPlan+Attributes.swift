@@ -129,7 +129,7 @@ private struct AttributeResolution {
         }
     }
 
-    /// Drops the requirements on properties for which `isAsked` returns true.
+    /// Allows null for the properties for which `isAsked` returns true.
     mutating func leave(_ isAsked: (String) -> Bool) {
         missing.removeAll(where: isAsked)
         for index in fields.indices where isAsked(fields[index].to.name) { fields[index].isRequired = false }
@@ -153,7 +153,7 @@ private struct AttributeResolution {
         fields.append(FieldPlan(to: to, source: .constant(stored), marker: outer?.field))
     }
 
-    /// Records that a field gets no value.
+    /// Records that a field gets no value, if the field is mandatory.
     ///
     /// A mandatory field of a composite may be null only if the composite is absent.
     private mutating func leaveEmpty(_ to: RecordLayout.Field, in outer: Composite?, isMandatory: Bool) {

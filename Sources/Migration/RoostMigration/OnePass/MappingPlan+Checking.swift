@@ -5,7 +5,7 @@ extension MappingPlan {
     /// Returns the errors that the migration would throw for existing objects.
     ///
     /// `pairs` is the result of ``oneSidedPairs(_:options:directories:)``. With `countsNulls`,
-    /// values are checked too, for example for null, and every object may be read.
+    /// values are checked too, for example for null, which can read all objects.
     func refusals(
         _ snapshot: any StoreSnapshot, options: ConversionOptions, pairs: [Int: OneSidedPairs], countsNulls: Bool
     ) throws(StoreError) -> [StoreError] {
@@ -96,7 +96,7 @@ extension MappingPlan {
             options: options)
     }
 
-    /// Returns the first object with a null reference and no pair at the other end, or nil.
+    /// Returns the first object with a null reference and no partner in `pairs`, or nil.
     private func firstEmpty(
         _ reference: ReferencePlan, of entityPlan: EntityPlan, pairs: OneSidedPairs?, snapshot: any StoreSnapshot,
         options: ConversionOptions
@@ -117,7 +117,7 @@ extension MappingPlan {
         return nil
     }
 
-    /// Returns the first object that refers to an object without a suitable entity plan, or nil.
+    /// Returns the first object whose referenced object does not become a suitable object, or nil.
     private func firstLost(
         _ reference: ReferencePlan, of entityPlan: EntityPlan, snapshot: any StoreSnapshot,
         options: ConversionOptions

@@ -27,9 +27,9 @@ extension MappingPlan {
         return pairs
     }
 
-    /// Returns the losses of one-to-one pairs that only the dropped end stores.
+    /// Returns the losses of one-to-one pairs that only the dropped inverse stores.
     ///
-    /// Such a pair is lost if its object at the kept end has another partner.
+    /// Such a pair is lost if its object with the kept relationship has another partner.
     func losses(of pairs: [Int: OneSidedPairs]) -> [MigrationLoss] {
         singleEnds.sorted().compactMap { number in
             guard let rivalCount = pairs[number]?.rivalCount, rivalCount > 0,

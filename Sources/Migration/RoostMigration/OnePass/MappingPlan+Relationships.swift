@@ -45,9 +45,9 @@ extension MappingPlan {
         return entityPlans.filter { from.includes($0.source.number) && to.includes($0.destination.number) }
     }
 
-    /// Returns the entity plans whose objects have a destination relationship.
+    /// Returns the entity plans whose new objects have `relationship`.
     ///
-    /// Each plan comes with the source relationship from which it sets the relationship, or nil.
+    /// Each plan comes with the source relationship from which it sets `relationship`, or nil.
     private mutating func origins(
         of relationship: ManagedObjectModel.Relationship
     ) -> [(plan: EntityPlan, origin: ManagedObjectModel.Relationship?)] {
@@ -60,7 +60,7 @@ extension MappingPlan {
     }
 
     private func sayDifferently(_ relationship: ManagedObjectModel.Relationship) -> String {
-        "the mappings disagree on the pairs of the source relationship '\(relationship.name)'"
+        "the mappings disagree on the pairs of '\(relationship.name)'"
     }
 
     // MARK: To-one
@@ -234,7 +234,7 @@ extension MappingPlan {
         }
     }
 
-    /// Returns the numbers of the destination entities for which no mapping sets a relationship.
+    /// Returns the numbers of the destination entities for which no mapping sets `relationship`.
     func entitiesWithoutStatement(of relationship: ManagedObjectModel.Relationship) -> Set<Int> {
         let entityPlans = entityPlans.filter {
             destination.entities[relationship.source].includes($0.destination.number)

@@ -28,7 +28,7 @@ struct MappingPlan: Sendable {
         let origin: Int
         let entityPlan: Int
         let targetPlans: [EntityPlan]
-        /// Whether ``targetPlans`` read all destinations of the source relationship.
+        /// Whether ``targetPlans`` include all destination entities of the source relationship.
         let readsAllTargets: Bool
     }
 
@@ -37,7 +37,7 @@ struct MappingPlan: Sendable {
         let destination: Int
         /// The source entity to read, with its subentities; nil if the hierarchy stays empty.
         let source: Int?
-        /// The entity plans, by the number of their source entity.
+        /// The numbers of the entity plans, by the number of their source entity.
         let entityPlans: [Int: Int]
     }
 
@@ -237,7 +237,7 @@ struct ReferencePlan: Sendable {
     let orderFrom: RecordLayout.Field?
     /// The new entity number of the referenced objects, by source entity number.
     ///
-    /// The number is −1 if the objects do not become suitable objects.
+    /// The number is −1 if the objects do not become possible destinations.
     let targets: [Int32]
     /// The numbers of the migrated objects' key sets, by source entity number; −1 without a key
     /// set.

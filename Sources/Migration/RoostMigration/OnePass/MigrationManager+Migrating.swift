@@ -7,12 +7,12 @@ extension MigrationManager {
     /// pass over the source if no mapping has a policy, and each object can be migrated
     /// individually and keeps its key. Otherwise, it takes three passes.
     ///
-    /// - In one pass, objects keep their keys and versions. A later change of derived attributes
-    ///   rewrites the object and adds 1 to its version.
+    /// - In one pass, objects keep their keys and versions. If the derived attributes of a written
+    ///   object change, the object is rewritten and its version grows by 1.
     /// - In three passes, an object keeps its key if the key is free and its new hierarchy gets
-    ///   objects from only one source hierarchy. Objects keep their versions until a policy or a
-    ///   rebuilt relationship needs objects that are already written. Objects written after that
-    ///   start at version 1, and each rewrite adds 1.
+    ///   objects from only one source hierarchy. Objects keep their versions until a policy or the
+    ///   creation of a relationship needs objects that are already written. Objects written after
+    ///   that start at version 1, and each rewrite adds 1.
     ///
     /// The store's UUID, the user metadata and the last used keys are preserved. In a relationship
     /// that becomes ordered, objects are in key order. If ``ConversionOptions/verifies`` is true,

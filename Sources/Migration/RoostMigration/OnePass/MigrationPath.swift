@@ -9,7 +9,7 @@ package enum MigrationPath: String, Sendable, Hashable, Codable {
     /// The resulting objects are validated:
     ///
     /// - Newly mandatory properties must have a value.
-    /// - Mandatory to-one relationships must keep their objects.
+    /// - Mandatory to-one relationships must keep their destinations.
     /// - To-many relationships must respect the new model's limits, if these are stricter than the
     ///   old model's or if objects are left out.
     ///

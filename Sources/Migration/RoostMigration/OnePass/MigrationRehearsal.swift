@@ -16,8 +16,8 @@ struct MigrationRehearsal {
     private let snapshot: any StoreSnapshot
     private let options: ConversionOptions
     private let constraints: [ManagedObjectModel.UniquenessConstraint]
-    /// The limit for the text of the objects alone; nil without a limit, or if the whole document
-    /// is measured elsewhere.
+    /// The size limit for the text of the objects; nil without a limit, or if the caller measures
+    /// the whole document.
     private let documentLimit: DocumentLimit?
     private let directories: [String]
     private let graph: any ObjectGraph

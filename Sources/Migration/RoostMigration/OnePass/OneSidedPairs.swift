@@ -1,21 +1,21 @@
 internal import RoostCore
 
-/// The pairs of a one-to-one relationship that only the object at the other end stores.
+/// The pairs of a one-to-one relationship that only its inverse stores.
 ///
 /// The two objects of a pair should store each other's keys, but stores do not check this. If a
 /// migration reads only one end, a pair that only the other end stores would be lost. Therefore,
-/// the sums of the hashes at both ends are compared first. Pairs are compared individually only if
-/// the sums differ.
+/// the pairs of both ends are counted and hashed first. They are compared individually only if
+/// these sums differ.
 final class OneSidedPairs: Sendable {
     /// The source relationship that lacks the pairs.
     let relationship: ManagedObjectModel.Relationship
-    /// The objects at the other end, by the object at this end to which they refer.
+    /// For each object, the objects that refer to it only by the inverse.
     ///
-    /// Mapping 0 of the table is for objects at this end with a null reference. Mapping 1 is for
-    /// objects at this end that refer to a different object.
+    /// Mapping 0 of the table is for objects whose own reference is null. Mapping 1 is for objects
+    /// that refer to a different object.
     private let table: Mutex<AssociationTable>
 
-    /// The number of pairs that are lost if each object at this end can have only one partner.
+    /// The number of pairs that are lost if a migration keeps only ``relationship``.
     let rivalCount: Int
 
     /// Returns whether a relationship and its inverse are two different to-one relationships.
@@ -24,9 +24,9 @@ final class OneSidedPairs: Sendable {
         return inverse != relationship.number && model.relationships[inverse].storage == .field
     }
 
-    /// Finds the pairs of a relationship that only the other end stores.
+    /// Finds the pairs of a relationship that only its inverse stores.
     ///
-    /// Returns nil if both ends agree, or if they are not two to-one relationships.
+    /// Returns nil if both store the same pairs, or if they are not two to-one relationships.
     static func found(
         _ relationship: ManagedObjectModel.Relationship, snapshot: any StoreSnapshot, options: ConversionOptions,
         directories: [String]
@@ -77,7 +77,7 @@ final class OneSidedPairs: Sendable {
         self.rivalCount = rivalCount
     }
 
-    /// Returns the object at the other end that refers to the given object, or nil.
+    /// Returns the object that refers to the given object by the inverse, or nil.
     ///
     /// Returns nil if the given object's own reference is not null. Among several, the lowest key
     /// wins.
@@ -89,7 +89,7 @@ final class OneSidedPairs: Sendable {
         return found.min { $0.key < $1.key }.map { ($0.entity, $0.key) }
     }
 
-    /// Calls `body` with each pair that this end lacks, as a link from this end to the other end.
+    /// Calls `body` with each pair that ``relationship`` lacks, as a link in its direction.
     func forEach(_ body: (Link) throws(StoreError) -> Void) throws(StoreError) {
         try table.withLock { (table) throws(StoreError) in
             for number in 0...1 {
@@ -114,7 +114,7 @@ private struct EndReading {
     let snapshot: any StoreSnapshot
     let options: ConversionOptions
 
-    /// Returns the number of pairs that one end stores, and the sum of their hashes.
+    /// Returns the number of pairs that a relationship stores, and the sum of their hashes.
     ///
     /// `seen` converts each pair to the direction in which pairs are compared.
     func sum(
@@ -152,7 +152,7 @@ private struct EndReading {
         }
     }
 
-    /// Returns the entities and references of the objects with the given keys at one end.
+    /// Returns the entities of the objects with the given keys, and their references.
     func partners(
         of keys: [Int64], by relationship: ManagedObjectModel.Relationship
     ) throws(StoreError) -> [Int64: (entity: Int, key: Int64?)] {

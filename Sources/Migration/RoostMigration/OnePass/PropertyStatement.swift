@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A mapping's statement about an attribute that one pass over the source can execute.
+/// A mapping's statement about an attribute, which one pass over the source can execute.
 enum AttributeStatement {
     /// The default value of new objects.
     case standard
@@ -28,7 +28,7 @@ enum AttributeStatement {
     }
 }
 
-/// A mapping's statement about a relationship that one pass can execute.
+/// A mapping's statement about a relationship, which one pass can execute.
 enum RelationshipStatement {
     /// No destinations, except for pairs that the inverse adds.
     case nothing

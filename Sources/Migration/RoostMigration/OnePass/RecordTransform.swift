@@ -3,7 +3,7 @@ internal import RoostQuery
 
 /// A compiled entity mapping, which converts records of a source entity to records of a new entity.
 ///
-/// Fields with the same meaning on both sides are moved as bytes. Values that are the same for all
+/// Fields that keep their values are moved as bytes. Values that are the same for all
 /// objects are in the prototype that each record starts from. Everything else is a step. Use a
 /// transform on one thread only.
 final class RecordTransform {
@@ -16,8 +16,8 @@ final class RecordTransform {
     private let matcher: RecordMatcher?
     private let keySets: [KeySet]
     private let backReferences: BackReferences?
-    /// The one-to-one pairs that only the other end stores, by the number of the end that lacks
-    /// them.
+    /// The one-to-one pairs that only the inverse stores, by the number of the relationship that
+    /// lacks them.
     private let pairs: [Int: OneSidedPairs]
     /// The possible new entities, by source entity number.
     private let successors: [[Successor]]

@@ -255,7 +255,7 @@ struct StoreMigration: Sendable {
 extension MigrationPlan {
     /// The number of source objects of the entity mappings that have a destination.
     fileprivate var objectsRead: Int { mappings.reduce(0) { $0 + ($1.destination == nil ? 0 : $1.objects) } }
-    /// The number of objects that are read, and of links if the source records their number.
+    /// The number of objects to read, plus the number of links if the source records it.
     var countRead: Int { objectsRead + (links ?? 0) }
 }
 

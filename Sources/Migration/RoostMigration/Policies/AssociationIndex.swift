@@ -50,7 +50,7 @@ struct AssociationIndex {
         return merged
     }
 
-    /// Appends the objects that are associated with the object with the given key.
+    /// Appends the objects that are associated with the object that has the given key.
     func append(othersOf key: Int64, to found: inout [AssociationTable.Object]) throws(StoreError) {
         for segment in segments { try segment.runs.append(othersOf: key, to: &found) }
         for level in levels { level.append(othersOf: key, to: &found) }
@@ -76,7 +76,7 @@ struct AssociationIndex {
         }
     }
 
-    /// Returns all current runs in order, without later additions.
+    /// Returns all runs in order; additions during the merge do not change the result.
     func all() throws(StoreError) -> RunMerge {
         try RunMerge(
             segments.map { .segment($0.runs, page: 0, rest: []) }

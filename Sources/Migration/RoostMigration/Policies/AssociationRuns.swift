@@ -159,7 +159,7 @@ enum RunSource {
 extension Array {
     /// Returns the position of the first element that matches a condition, or the count.
     ///
-    /// The condition must be false for all elements before the position, and true after it.
+    /// The condition must be false for all elements before the position, and true for all others.
     func firstPosition(where condition: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

@@ -110,12 +110,12 @@ final class AssociationTable {
         return count
     }
 
-    /// Returns the destination objects of a mapping, without later associations.
+    /// Returns the current destination objects of a mapping; later associations add none.
     func destinations(in mapping: Int) throws(StoreError) -> AssociatedObjects {
         try AssociatedObjects(mappings[mapping].byDestination.indexes)
     }
 
-    /// Returns the source objects of a mapping, without later associations.
+    /// Returns the current source objects of a mapping; later associations add none.
     func sources(in mapping: Int) throws(StoreError) -> AssociatedObjects {
         try AssociatedObjects(mappings[mapping].bySource.indexes)
     }

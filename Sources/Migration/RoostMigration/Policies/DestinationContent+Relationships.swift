@@ -91,8 +91,8 @@ extension DestinationContent {
 
     /// Sets a relationship to valid, distinct destinations.
     ///
-    /// `place` is the position in the ordered inverse of a to-one relationship, or nil for the last
-    /// position.
+    /// `place` is the position in the ordered inverse of a to-one relationship, or nil for the next
+    /// free position.
     ///
     /// - Throws: `migrationFailed` if another pair excludes the new pair.
     func set(
@@ -121,7 +121,7 @@ extension DestinationContent {
     /// pair.
     ///
     /// Without a destination, the relationship is cleared only if a policy set it. Otherwise, the
-    /// other end may have set it.
+    /// mapping of the inverse may have set it.
     private func hasRoom(
         _ relationship: Relationship, of object: DestinationObject, for destination: DestinationObject?
     ) throws(StoreError) -> Bool {
@@ -204,7 +204,7 @@ extension DestinationContent {
         }
     }
 
-    /// Returns the wanted position in an ordered relationship, or the next free position for nil.
+    /// Returns `wanted`, or the next free position in an ordered relationship if `wanted` is nil.
     private func takePlace(
         in relationship: Relationship, of object: DestinationObject, wanted: Int64? = nil
     ) throws(StoreError) -> Int64 {
@@ -296,7 +296,7 @@ extension DestinationContent {
         let wanted = Set(destinations.map(\.key))
         for (member, link) in try current(relationship, of: object) {
             if manner == .adding {
-                // A pair that the other end created keeps its position.
+                // A pair that the mapping of the inverse created keeps its position.
                 known[member.key] = (link.order, link.inverseOrder)
                 first = max(first, Self.next(link.order))
                 continue

@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostFiles
 
-/// The destination of a migration in three passes: written content, and content in memory.
+/// The destination of a three-pass migration, as written content and content in memory.
 ///
 /// At first, objects go to a bulk loader on its own thread. The first read of written content
 /// finishes the load; all later content is committed. Use an instance on one thread only.
@@ -29,9 +29,9 @@ final class DestinationContent {
     /// The builder to notify when a policy reads or sets a relationship of an object.
     var relationshipBuilder: RelationshipBuilder?
 
-    /// Creates the content of an empty store, into which `load` has already begun.
+    /// Creates the content of an empty store whose bulk load, `load`, has already begun.
     ///
-    /// `lastKeys` contains the highest key that an object may keep, by root entity. `failures`
+    /// `lastKeys` contains the highest source key that can be reused, by root entity. `failures`
     /// receives errors that cannot be thrown.
     init(
         _ store: any PersistentStore, load: DestinationLoad, lastKeys: [Int: Int64], failures: PolicyFailures,
@@ -85,7 +85,7 @@ final class DestinationContent {
             content: self, entityNumber: entity, key: key, slot: slot, generation: objects.generation)
     }
 
-    /// Returns a key that no object of a hierarchy has or will keep from the source.
+    /// Returns a hierarchy's next key, which no object has or can get from its source object.
     func newKey(root: Int) throws(StoreError) -> Int64 { try newKeys.take(root: root, model: model) }
 
     // MARK: Values

@@ -68,7 +68,7 @@ public struct DestinationObject: ObjectValues, Hashable {
     /// Sets or clears the destination of a to-one relationship, and updates the inverse.
     ///
     /// - Throws: `unknownProperty`; `invalidRequest` for a to-many relationship or an object of
-    ///   another entity; errors of the destination.
+    ///   the wrong entity; errors of the destination.
     public func setObject(_ destination: DestinationObject?, for relationship: String) throws(StoreError) {
         try content.setDestinations(destination.map { [$0] } ?? [], of: relationship, from: self, isToMany: false)
     }
@@ -79,7 +79,7 @@ public struct DestinationObject: ObjectValues, Hashable {
     /// Duplicates are ignored. An ordered relationship gets the order of the array.
     ///
     /// - Throws: `unknownProperty`; `invalidRequest` for a to-one relationship or for objects of
-    ///   another entity; errors of the destination.
+    ///   the wrong entity; errors of the destination.
     public func setObjects(_ destinations: [DestinationObject], for relationship: String) throws(StoreError) {
         try content.setDestinations(destinations, of: relationship, from: self, isToMany: true)
     }

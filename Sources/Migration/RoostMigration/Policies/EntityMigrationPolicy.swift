@@ -2,7 +2,7 @@ public import RoostCore
 
 /// A policy that customizes the migration of the objects of one entity mapping.
 ///
-/// Create a subclass and override the steps that the mapping cannot express. In
+/// Create a subclass and override the callbacks whose work the mapping cannot express. In
 /// ``MigrationOptions/policies``, register a function that creates the policy, under the mapping's
 /// ``EntityMapping/policyName``. One instance serves one mapping for the whole migration, on one
 /// thread. The callbacks come in four steps. Each step runs for all mappings, in the order of the
@@ -103,7 +103,7 @@ open class EntityMigrationPolicy {
     ///     and `$manager` by null.
     ///   - source: The source object.
     ///   - property: The mapping of the property that gets the value.
-    ///   - session: The migration, with the entity mapping.
+    ///   - session: The migration, which provides the entity mapping.
     /// - Returns: The value, of the property's type or a type that converts to it.
     /// - Throws: An error that ends the migration.
     open func value(

@@ -202,9 +202,9 @@ struct LinkJob {
         try keepOrder(session, exceptions: exceptions)
     }
 
-    /// Restores the source's order at ordered ends.
+    /// Restores the source store's order at ordered ends.
     ///
-    /// Links created from one end are appended at the other end.
+    /// Links created from one end are in the order of creation at the other end.
     private func keepOrder(
         _ session: MigrationSession, exceptions: RelationshipExceptions
     ) throws(StoreError) {

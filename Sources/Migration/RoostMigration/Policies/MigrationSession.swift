@@ -58,8 +58,8 @@ public final class MigrationSession {
     /// Cancels the migration when the callback returns.
     ///
     /// `migrate` throws this error if it is a `StoreError`, otherwise `cancelled` with this error
-    /// as the underlying error. The source is unchanged. An open destination store may keep a part
-    /// of the new content.
+    /// as the underlying error. The source is unchanged. A new destination is removed. An open
+    /// destination store may keep a part of the new content.
     public func cancel(with error: any Error) { if policyCancellation == nil { policyCancellation = error } }
 
     /// Throws the error with which a policy or the caller cancelled the migration.
@@ -101,9 +101,9 @@ public final class MigrationSession {
     /// including all objects created so far.
     ///
     /// If a request has no order and its predicate uses only attributes, unwritten objects are
-    /// searched in memory. So a search costs one lookup, which is fast if the attribute is indexed.
-    /// For other requests, unwritten objects are written first if they can affect the result. The
-    /// first call costs more, because it ends the bulk load.
+    /// searched in memory. Such a request costs one search of the store, which is fast if the
+    /// attribute is indexed. For other requests, unwritten objects are written first if they can
+    /// affect the result. The first call costs more, because it ends the bulk load.
     ///
     /// - Throws: The errors of ``StoreSnapshot/fetch(_:)`` and ``PersistentStore/commit(_:)``.
     public func destinationObjects(_ request: FetchRequest) throws(StoreError) -> [DestinationObject] {
@@ -197,8 +197,8 @@ public final class MigrationSession {
     ///
     /// - Returns: The object, or nil if the mapping creates none, as for type `add` or `remove`.
     /// - Throws: `migrationFailed` for a value that the attribute cannot hold, naming entity,
-    ///   attribute and object; `invalidRequest` between callbacks or for an object of another
-    ///   entity; errors of expressions and of the policy's functions.
+    ///   attribute and object; `invalidRequest` between callbacks or for an object of the
+    ///   wrong entity; errors of expressions and of the policy's functions.
     public func createStandardInstance(for source: SourceObject) throws -> DestinationObject? {
         guard let current else { throw Self.outside("createStandardInstance") }
         return try plan.mappings[current].create(source, session: self)

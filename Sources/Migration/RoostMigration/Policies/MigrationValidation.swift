@@ -9,7 +9,7 @@ struct MigrationValidation {
 
     /// Creates a validation of a completely written destination.
     ///
-    /// `suspects` contains the numbers of entities with objects that may lack a mandatory value.
+    /// `suspects` identifies the entities whose objects may lack a mandatory value.
     init(_ store: any PersistentStore, suspects: Set<Int>, session: MigrationSession) {
         self.store = store
         self.suspects = suspects
@@ -32,7 +32,7 @@ struct MigrationValidation {
         }
     }
 
-    /// Checks that IDs from policies identify existing objects.
+    /// Checks that each ID that a policy gave for a relationship identifies an existing object.
     private func requireDestinations(
         _ relationship: ManagedObjectModel.Relationship, snapshot: any StoreSnapshot
     ) throws(StoreError) {
@@ -86,10 +86,10 @@ struct MigrationValidation {
         }
     }
 
-    /// Returns whether an object must have a value for a mandatory property.
+    /// Returns whether an object without a value for a mandatory property is invalid.
     ///
-    /// A relationship needs no value if neither the mapping nor references of the source set it. A
-    /// relationship that is mandatory but empty in the source may stay empty.
+    /// A relationship needs no value if neither the mapping nor references to the source object set
+    /// it. A relationship that is mandatory but empty in the source may stay empty.
     private func isDemanded(_ field: RecordLayout.Field, of record: RecordReader) throws(StoreError) -> Bool {
         let place = AssociationTable.Object(entity: record.entityNumber, key: record.key)
         if let number = field.relationship,

@@ -31,13 +31,13 @@ extension ObjectValues {
         }
     }
 
-    /// Returns the number of an integer attribute, or nil for null or another type.
+    /// Returns the value of an integer attribute, or nil for null or another type.
     public func int(_ name: String) -> Int64? {
         guard case .int(let number) = self[name] else { return nil }
         return number
     }
 
-    /// Returns the number of a floating-point or integer attribute, rounded to the nearest double,
+    /// Returns the value of a floating-point or integer attribute, rounded to the nearest double,
     /// or nil for null or another type.
     public func double(_ name: String) -> Double? {
         switch self[name] {
@@ -71,7 +71,7 @@ extension ObjectValues {
         return uuid
     }
 
-    /// Returns the number of a decimal attribute, or nil for null or another type.
+    /// Returns the value of a decimal attribute, or nil for null or another type.
     public func decimal(_ name: String) -> Decimal? {
         guard case .decimal(let number) = self[name] else { return nil }
         return number

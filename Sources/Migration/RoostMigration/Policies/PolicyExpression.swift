@@ -9,7 +9,7 @@ struct PolicyCall {
     let mapping: PolicyMapping
 }
 
-/// A value expression of a mapping, possibly with calls of the policy.
+/// A value expression of a mapping, which can call functions of the policy.
 indirect enum PolicyExpression {
     case constant(Value)
     /// An uncompiled expression on the source object.
@@ -104,7 +104,7 @@ indirect enum PolicyExpression {
             var given: [Value] = []
             for argument in arguments {
                 let values = try argument.values(call, session: session)
-                // A single expression without a value passes null; an empty collection passes no argument.
+                // An expression without a value passes null, but an empty collection passes no argument.
                 given += values.isEmpty && !argument.isCollection ? [.null] : values
             }
             guard let policy = call.mapping.policy else {
@@ -136,8 +136,8 @@ indirect enum PolicyExpression {
 }
 
 extension FetchRequest.Expression {
-    /// Returns the expression with `$source` as the evaluated object, and with parts replaced
-    /// by the results of `replacement`.
+    /// Returns the expression with `$source` replaced by the evaluated object, and parts by the
+    /// results of `replacement`.
     ///
     /// A part that uses a variable bound by a SUBQUERY cannot be evaluated in advance, so
     /// `replacement` throws for it.

@@ -26,7 +26,7 @@ struct PolicyContent: StoreContents {
         try StoreContent(source, options: options.conversion).notices()
     }
 
-    /// Runs the three passes on a thread of their own, then computes derived attributes.
+    /// Runs the three passes on a new thread, then computes derived attributes.
     ///
     /// Policies are created and called on that thread.
     func fill(
@@ -149,8 +149,8 @@ final class PolicyMigration {
 
     /// Throws `corrupted` if the source does not match the tally of its last commit.
     ///
-    /// First reads content that the passes did not read completely, such as filtered entities. If
-    /// damaged objects were skipped, differences become warnings instead.
+    /// First reads content that the passes did not read completely, such as entities with a source
+    /// predicate. If damaged objects were skipped, differences become warnings instead.
     private func requireRecordedContent() throws(StoreError) {
         guard !contents.source.takesChanges, let recorded = try source.snapshot.recordedTally() else { return }
         try source.found.countRest(of: source.snapshot, options: contents.options.conversion, noting: &skipped)
@@ -182,7 +182,7 @@ final class PolicyMigration {
 
     // MARK: Policies
 
-    /// Runs work for a mapping, then checks for stored failures and cancellation.
+    /// Runs work for a mapping, then throws a recorded failure or cancellation, if any.
     ///
     /// Errors other than `StoreError` become `migrationFailed`.
     private func call(_ mapping: PolicyMapping, _ body: () throws -> Void) throws(StoreError) {
@@ -303,7 +303,7 @@ final class PolicyMigration {
             guard let (entity, key) = source.batch.records.withRecord(at: source.index, { $0.reference(from) }),
                 plan.assumedEntities.indices.contains(entity), let assumed = plan.assumedEntities[entity]
             else { continue }
-            // A value other than this ID was set by a policy, and remains.
+            // A value other than `written` was set by a policy, and remains.
             let written = Value.objectID(ObjectID(plan.destination.entities[assumed].name, key: key))
             guard try content.value(to.name, of: object) == written else { continue }
             var found: [AssociationTable.Object] = []

@@ -20,7 +20,7 @@ final class PolicyPlan {
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidMappingModel` for an unregistered
     ///   policy, a relationship's expression that cannot give objects, or two entity mappings with
-    ///   one name; `invalidValue` if a mapped value does not fit its attribute.
+    ///   the same name; `invalidValue` if a mapped value does not fit its attribute.
     init(
         _ declaration: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel,
         policies: [String: @Sendable () -> EntityMigrationPolicy], makesPolicies: Bool = true
@@ -48,8 +48,8 @@ final class PolicyPlan {
         assumedEntities = attributes.entityPlansBySource.map { $0.first?.destination.number }
         for mapping in mappings { try mapping.resolve(self, attributes: attributes) }
         for mapping in mappings { mapping.resolveWays(self) }
-        // If one rule for a relationship's links works object by object, all of them do. They run in the order of the
-        // mappings, so the last takes precedence.
+        // If one rule for a relationship's links works object by object, all rules for these links do. They run in
+        // the order of the mappings, so the last rule takes precedence.
         let madeEach = Set(mappings.flatMap(\.rules).filter { $0.way == .each }.compactMap(\.linkOwner))
         for mapping in mappings { mapping.makeEach(of: madeEach) }
         for rule in mappings.flatMap(\.rules) where rule.way == .field {
@@ -106,7 +106,7 @@ final class PolicyPlan {
     /// Returns whether a one-to-one relationship of a mapping's objects gets its values through its
     /// inverse.
     ///
-    /// Some mapping then sets the inverse from a to-one source relationship without a to-one
+    /// True if a mapping sets the inverse from a to-one source relationship without a to-one
     /// inverse.
     func isGivenByReferences(_ number: Int, of mapping: PolicyMapping) -> Bool {
         guard let inverse = destination.relationships[number].inverse, inverse != number,
@@ -139,7 +139,7 @@ final class PolicyPlan {
         }
     }
 
-    /// Returns the highest key that an object may keep, by destination root entity.
+    /// Returns the highest source key that can be reused, by destination root entity.
     func lastKeys(_ snapshot: any StoreSnapshot) throws(StoreError) -> [Int: Int64] {
         var keys: [Int: Int64] = [:]
         for mapping in mappings where mapping.keepsKeys {

@@ -1,8 +1,8 @@
 internal import RoostCore
 
-/// A record of the relationships that policies set.
+/// A log of the relationships that policies set.
 struct PolicySettings {
-    /// The relationships that a policy has set, by number, with their inverses.
+    /// The numbers of the relationships that policies have set, and of their inverses.
     private(set) var relationships: Set<Int> = []
     /// The objects whose to-one relationship a policy has set from either end, by relationship
     /// number.

@@ -66,7 +66,7 @@ final class RelationshipBuilder {
 
     func isMaking(_ object: DestinationObject) -> Bool { self.object == object }
 
-    /// Creates the relationships of one object through the policy's `callback`.
+    /// Creates the relationships of one object by calling `callback`.
     ///
     /// `sources` is nil if the source objects are not yet known.
     func make(_ object: DestinationObject, sources: [SourceObject]?, _ callback: () throws -> Void) throws {
@@ -197,7 +197,7 @@ final class RelationshipBuilder {
         }
     }
 
-    /// Returns whether the inverse's rule creates the pair from the destination.
+    /// Returns whether the inverse's rule applies to a destination, and so creates the pair.
     private func isGiven(_ rule: RelationshipRule, by object: DestinationObject) throws(StoreError) -> Bool {
         guard let inverse = rule.relationship.inverse else { return false }
         let place = AssociationTable.Object(entity: object.entityNumber, key: object.key)
@@ -245,13 +245,14 @@ extension MigrationSession {
 /// The exceptions to rules, by object.
 ///
 /// A rule does not apply to an object for which a policy omitted the standard behavior or set the
-/// relationship. If a policy read links, the rule was already applied.
+/// relationship. An object whose links a policy read is also an exception, because the rule was
+/// already applied.
 final class RelationshipExceptions {
     private let leftOut: AssociationTable
     private let setByPolicy: AssociationTable
     private let firstRule: [Int]
-    /// The relationships that a policy set in another object or without a rule, with their
-    /// inverses.
+    /// The numbers of the relationships that a policy set without a rule or outside the current
+    /// object, and of their inverses.
     private(set) var setElsewhere: Set<Int> = []
 
     init(_ plan: PolicyPlan, directories: [String]) {

@@ -21,7 +21,7 @@ struct RelationshipRule {
         case field
         /// All links of the relationship together.
         case links
-        /// Not at all, because the rule of the other end creates the same pairs.
+        /// Not at all, because the inverse's rule creates the same pairs.
         case given
         /// Object by object.
         case each
@@ -31,7 +31,8 @@ struct RelationshipRule {
     let relationship: ManagedObjectModel.Relationship
     let origin: Origin
     var way = Way.each
-    /// The new entity number of objects that keep their keys, by source entity number; −1 for none.
+    /// The destination entity number of objects that can keep their keys, or −1, by source entity
+    /// number.
     private let kept: [Int32]
     private let from: RecordLayout.Field?
     private let fromOrder: RecordLayout.Field?
@@ -148,7 +149,7 @@ struct RelationshipRule {
         case .field:
             guard related.storage == .field, from != nil, to != nil else { return .each }
             guard let inverse = relationship.inverse, !plan.destination.relationships[inverse].isToMany else {
-                // If the source relationship is one-to-one, its other end may store pairs that this end lacks.
+                // If the source relationship is one-to-one, its inverse may store pairs that it lacks.
                 return OneSidedPairs.areKept(by: related, model: plan.source) ? .each : .field
             }
             // One-to-one: each end has a field, and both rules must set them consistently.
@@ -187,7 +188,8 @@ struct RelationshipRule {
 
     // MARK: Fields
 
-    /// Returns the plan for writing the rule's field in the first pass, or nil for another way.
+    /// Returns the plan for writing the rule's field in the first pass, or nil if ``way`` is not
+    /// ``Way/field``.
     func reference(_ source: ManagedObjectModel) -> ReferencePlan? {
         guard way == .field, let from, let to, case .related(let related, _) = origin else { return nil }
         let reachable = source.entities[related.destination].selfAndSubentities.filter {

@@ -2,8 +2,8 @@ public import RoostCore
 
 /// An object of the source of a migration.
 ///
-/// The object retains its batch of records, and decodes values when they are read. Later commits to
-/// the source are not visible.
+/// The object retains its batch of records, and decodes values when they are read. Commits to the
+/// source after the start of the migration are not visible.
 ///
 /// In a policy's ``EntityMigrationPolicy/createDestinationInstances(for:by:in:)``:
 ///
@@ -177,7 +177,7 @@ final class MigrationSource {
         return keys.map { ObjectID(destination, key: $0) }
     }
 
-    /// Returns the pairs of a one-to-one relationship that only its other end stores, or nil.
+    /// Returns the pairs of a one-to-one relationship that only its inverse stores, or nil.
     private func pairs(of relationship: ManagedObjectModel.Relationship) throws(StoreError) -> OneSidedPairs? {
         if let known = pairs[relationship.number] { return known }
         let found = try OneSidedPairs.found(

@@ -7,7 +7,7 @@ final class StandardAttributes {
     private let entityPlan: MappingPlan.EntityPlan
     private let plan: MappingPlan
     private var transform: RecordTransform?
-    /// The attributes whose values come from a policy.
+    /// The attributes whose expressions use more than the source object, such as a policy function.
     private var policyValues: [(property: PropertyMapping, attribute: AttributeDescription, value: PolicyExpression)] =
         []
     private let properties: BatchProperties

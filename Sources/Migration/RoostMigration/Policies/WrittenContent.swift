@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A record of the objects and links that were written to a destination.
+/// A summary of the objects and links that were written to a destination.
 struct WrittenContent {
     private(set) var tally: StoreTally
     /// The entities with a record that was written without a mandatory value.
@@ -36,12 +36,12 @@ struct WrittenContent {
     }
 }
 
-/// A generator of keys that no object of the same hierarchy has or will keep.
+/// A generator of new keys, which exceed all source keys that can be reused.
 struct NewKeys {
     /// The next key, by root.
     private var next: [Int: Int64]
 
-    /// Starts after the highest keys that objects may keep, by root.
+    /// Starts after the highest source keys that can be reused, by root.
     init(after lastKeys: [Int: Int64]) { next = lastKeys.mapValues { $0 == .max ? .max : $0 + 1 } }
 
     /// Returns the next unused key of a hierarchy.

@@ -14,7 +14,7 @@ struct FusedSteps {
     /// The entity mappings of each step, by destination entity.
     private let steps: [[EntityName: EntityMapping]]
 
-    /// Returns an inferred mapping model with the result of `steps`, or nil if they cannot be
+    /// Returns an inferred mapping model with the same result as `steps`, or nil if they cannot be
     /// combined.
     ///
     /// `models` contains the versions that the steps connect.
@@ -40,7 +40,7 @@ struct FusedSteps {
 
     private func agrees(_ direct: EntityMapping, entity: Entity) -> Bool {
         guard let line = line(of: entity.name) else { return false }
-        // With fewer entities than versions, a later version introduced the entity, so a source is not allowed.
+        // If a later version introduced the entity, `line` is shorter, and the entity must not have a source.
         guard line.count == models.count else { return direct.sourceEntity == nil }
         guard direct.sourceEntity == line[0].name, line.allSatisfy({ $0.isAbstract == entity.isAbstract }) else {
             return false
@@ -77,8 +77,7 @@ struct FusedSteps {
 
     // MARK: Origins
 
-    /// Returns the predecessors of an entity of the last version and the entity itself, oldest
-    /// first.
+    /// Returns an entity of the last version and its predecessors, oldest first.
     ///
     /// The list starts at the version that introduced the entity. Returns nil if a predecessor
     /// cannot be determined.
@@ -197,7 +196,7 @@ struct FusedSteps {
 
     /// Returns each version's definition of a relationship.
     ///
-    /// An element is nil if the destination or inverse does not correspond to the last version.
+    /// An element is nil if its destination or inverse does not correspond to the last version's.
     private func referenceOrigins(_ name: String, origin: Origin, line: [Entity]) -> [ReferenceOrigin?] {
         guard let last = line.last?.relationship(name), let model = models.last,
             let destinations = self.line(of: model.entities[last.destination].name)

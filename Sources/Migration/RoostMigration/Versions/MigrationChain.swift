@@ -79,7 +79,7 @@ extension ManagedObjectModel {
 }
 
 extension ModelHistory {
-    /// Returns the steps from a store's model to the version with the target's model.
+    /// Returns the steps from a store's model to the version of the target model.
     ///
     /// - Throws: `invalidRequest` if the target is not a version; `unknownModelVersion`,
     ///   `newerModelVersion`; `mappingNotInferable` with the obstacles of each step.

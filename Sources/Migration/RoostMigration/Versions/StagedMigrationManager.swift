@@ -20,7 +20,7 @@ public import RoostCore
 ///     .sqlite("music.sqlite"), model: version4, ifIncompatible: .migrate(options))
 /// ```
 public struct StagedMigrationManager: Sendable {
-    /// A version, with the stage that reaches it.
+    /// A version, with the label of its stage.
     struct Version: Sendable {
         let name: String
         let model: ManagedObjectModel
@@ -76,7 +76,7 @@ public struct StagedMigrationManager: Sendable {
 
     private static func named(_ label: String) -> String { label.hasPrefix("stage ") ? label : "stage '\(label)'" }
 
-    /// Returns the steps from the model of a store to the version with the target's model.
+    /// Returns the steps from the model of a store to the version of the target model.
     ///
     /// - Throws: `invalidRequest` if the target is not a version; `unknownModelVersion`,
     ///   `newerModelVersion`, `mappingNotInferable`.

@@ -47,7 +47,7 @@ enum VersionPath {
 
     /// Returns the path with the lowest cost from one version to a later one, or nil.
     ///
-    /// Of paths with equal cost, prefers a longer first step, then an earlier mapping model.
+    /// Of paths with equal cost, prefers a longer first step, then the mapping model added first.
     ///
     /// - Complexity: O(*n* log *n*), where *n* is the number of steps.
     static func shortest(from start: Int, to end: Int, steps: [VersionStep]) -> [VersionStep]? {

@@ -108,8 +108,8 @@ extension PredicateExpressions.ForcedUnwrap: MacroTranslatable {
 
 extension PredicateExpressions.NilCoalesce: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
-        // `if let x = a { b } else { c }` is `a.flatMap { x in b } ?? c`. If `a` has a value and `b` is nil,
-        // the result is nil, not `c`.
+        // The macro turns `if let x = a { b } else { c }` into `a.flatMap { x in b } ?? c`. If `a` has a value and
+        // `b` is nil, the result is nil, not `c`.
         if RHS.Output.self is any OptionalValue.Type, let map = lhs as? any MacroFlatMap {
             let (present, first) = try map.closure(translation)
             return MacroTranslation.choice(present, first: first, second: try translation.part(rhs))

@@ -55,7 +55,7 @@ struct MacroTranslation {
 
     /// Translates an expression to a value.
     ///
-    /// A condition becomes true, false or, if it is optional, null.
+    /// A condition becomes true or false. An optional condition can also become null.
     func value(_ expression: any PredicateExpression) throws(StoreError) -> FetchRequest.Expression {
         switch try part(expression) {
         case .value(let value): value

@@ -7,7 +7,7 @@ package import RoostCore
 package final class MatchingRecords: RecordVisitor {
     /// The initial number of records to copy at once.
     ///
-    /// Each later round may copy four times as many records, up to a full batch.
+    /// Each round may copy four times as many records as the previous one, up to a full batch.
     private static let firstCandidateCount = 16
     /// The number of copies to check between checks for cancellation.
     private static let candidatesPerLook = 64

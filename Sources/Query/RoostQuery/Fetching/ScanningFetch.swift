@@ -19,7 +19,7 @@ public final class ScanningFetch: FillingRecordCursor {
     private var kept: RecordBatch
     /// The order of the buffered records; nil until all records were read.
     private var keptOrder: [Int]?
-    /// A copy of the last record, in the requested order, that the result can still contain.
+    /// A copy of the last record that the result can still contain, by the requested order.
     ///
     /// Empty until enough records were read. Records that come after this copy are skipped.
     private var bound: RecordBatch
@@ -140,7 +140,7 @@ public final class ScanningFetch: FillingRecordCursor {
 
     /// Reads all matching records, and sorts the records that the result can contain.
     ///
-    /// After a damaged record, the next call continues reading.
+    /// After an error with a damaged object, the next call continues reading.
     private func readAndSort() throws(StoreError) {
         try FetchCancellation.check()
         let needed = Window(offset: offset, limit: limit).reach

@@ -2,9 +2,10 @@ public import RoostCore
 
 /// A snapshot that implements every query by reading its records in sequence.
 ///
-/// Use it for stores without indexes, such as foreign file formats and small stores. A conforming
-/// type implements ``StoreSnapshot/records(of:after:)``. If the model has to-many relationships
-/// without a to-one inverse, the type must also implement ``StoreSnapshot/links(of:after:)``.
+/// Use it for stores without indexes, such as small stores and files in foreign formats. A
+/// conforming type implements ``StoreSnapshot/records(of:after:)``. If the model has to-many
+/// relationships without a to-one inverse, the type must also implement
+/// ``StoreSnapshot/links(of:after:)``.
 ///
 /// The default lookups and fetches read a whole hierarchy, or all links of a relationship.
 /// Implement such a method yourself if your store has a faster way.
@@ -43,8 +44,8 @@ extension ScanningSnapshot {
 
     /// Reads the records with the given IDs, in the order of the IDs.
     ///
-    /// - Complexity: O(*n*), where *n* is the number of records of the hierarchies of the IDs. The
-    ///   found records are kept in memory.
+    /// - Complexity: O(*n*), where *n* is the number of records in the hierarchies of the IDs'
+    ///   entities. The found records are kept in memory.
     public func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {
         try requireOpen()
         return try LookupCursor(self, ids: ids)
@@ -65,7 +66,7 @@ extension ScanningSnapshot {
     /// The links of an ordered relationship are sorted by position, then by destination key.
     ///
     /// If the relationship has a to-one inverse, any damaged record of the destination's hierarchy
-    /// is an error, because that record may be a destination.
+    /// causes an error, because that record may be a destination.
     ///
     /// - Complexity: O(*n* + *m*), where *n* is the number of records of the object's hierarchy.
     ///   With a to-one inverse, *m* is the number of records of the destination entity; otherwise,

@@ -1,11 +1,12 @@
 public import RoostCore
 
-// Optional abilities of snapshots. The extension of `StoreSnapshot` below uses the ability of a conforming snapshot,
-// and otherwise a default implementation.
+// Optional abilities of snapshots. For a snapshot without an ability, the extension of `StoreSnapshot` below uses a
+// default implementation.
 
 /// A snapshot that accepts compiled requests, so that no request is compiled twice.
 ///
-/// ``StoreSnapshot/fetch(_:)`` and ``StoreSnapshot/count(_:)`` then have default implementations.
+/// Such a snapshot has default implementations of ``StoreSnapshot/fetch(_:)`` and
+/// ``StoreSnapshot/count(_:)``.
 public protocol CheckedFetchingSnapshot: StoreSnapshot {
     /// Reads the records that a request returns, in the requested order; see
     /// ``StoreSnapshot/fetch(_:)``.

@@ -21,7 +21,7 @@ extension StoreSnapshot {
     ///
     /// Sorting by a column with an expression buffers all rows in memory. With a limit and without
     /// removal of duplicates, it buffers only about 2 × (offset + limit) rows. Removing duplicates
-    /// keeps a key in memory for each distinct row.
+    /// keeps the encoded values of each distinct row in memory.
     ///
     /// - Throws: Before the first row: `unknownEntity`, `unknownProperty`; `invalidRequest` for a
     ///   column with many values, a column that is neither grouped nor an aggregate in a request

@@ -2,9 +2,9 @@ package import RoostCore
 
 /// The derived attributes of a model, with their compiled expressions.
 ///
-/// The forms are those of Core Data: `now()`, paths of to-one relationships, the functions
-/// `canonical:`, `uppercase:` and `lowercase:`, and counts and aggregates of a to-many
-/// relationship.
+/// The supported expressions are those of Core Data: `now()`, key paths through to-one
+/// relationships, the functions `canonical:`, `uppercase:` and `lowercase:`, and counts and
+/// aggregates of a to-many relationship.
 package struct DerivedAttributes: Sendable {
     /// A derived attribute of a concrete entity.
     package struct Attribute: Sendable {
@@ -13,7 +13,7 @@ package struct DerivedAttributes: Sendable {
         package let value: Source
         /// The relationships from the entity to the objects on which the value depends.
         package let path: [ManagedObjectModel.Relationship]
-        /// The name of the attribute at the end of the path, or nil if objects are counted.
+        /// The name of the attribute at the end of the path; nil for `now()` and paths to objects.
         package let sourceName: String?
 
         package var isAggregate: Bool { path.contains(where: \.isToMany) }

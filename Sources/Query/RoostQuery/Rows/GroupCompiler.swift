@@ -133,7 +133,7 @@ struct GroupCompiler {
         }
         switch expression {
         case .constant: return expression
-        // Only a SUBQUERY binds variables, and none can be here.
+        // Only a SUBQUERY binds variables, and its content is never rewritten.
         case .variable(let name): throw compiler.unbound(name)
         case .evaluatedObject: throw ungrouped("SELF", place: place)
         case .keyPath(let names):

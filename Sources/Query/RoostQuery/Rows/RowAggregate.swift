@@ -19,7 +19,7 @@ protocol RowAggregate: AnyObject {
 protocol WholeNumberRowAggregate: RowAggregate {
     var questions: [WholeNumberAggregate] { get }
 
-    /// Sets the only group's value from the results for ``questions``; no records are added then.
+    /// Sets the only group's value from the results for ``questions``, instead of adding records.
     func take(_ answers: [Int64?])
 }
 

@@ -57,13 +57,13 @@ struct RowCompiler {
         }
     }
 
-    /// Returns a function that creates an aggregate, and the type of the aggregate's value in the
+    /// Returns a function that creates an aggregate, and the types of the aggregate's value in the
     /// program and in rows.
     mutating func aggregate(
         _ function: FetchRequest.Function, of argument: FetchRequest.Expression, column: String
     ) throws(StoreError) -> (@Sendable () -> any RowAggregate, PredicateType, AttributeType?) {
         let (source, argumentType) = try source(argument, column: column)
-        // Compile the function as if one object had all values: the errors and the type are the same.
+        // Compile the function as if one object had all values, because the errors and the type are the same.
         let type = try compiler.expression(.function(function, [argument])).type
         if function == .count { return ({ CountAggregate() }, type, .integer64) }
         let isOneOfThem = function == .minimum || function == .maximum || function == .mode

@@ -99,7 +99,7 @@ extension RowPlan {
                 fetch.sortDescriptors.append(descriptor)
             }
         }
-        // If the fetch does not sort, check here that objects can be sorted by the properties.
+        // If the fetch will not sort, check its sort descriptors here.
         if !isOrderOfObjects { _ = try RecordSortOrder(fetch, model: model) }
         if isOrderOfObjects {
             sources.removeLast(sources.count - properties.count)

@@ -1,7 +1,6 @@
 package import RoostCore
 
-/// An examiner of single records: whether each matches a request, and where it belongs in the
-/// requested order.
+/// A matcher of single records, which also determines their positions in the requested order.
 ///
 /// Use an examiner to update a result when objects change. An examiner caches related objects, and
 /// must be used by only one thread at a time.

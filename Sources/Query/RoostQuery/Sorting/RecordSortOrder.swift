@@ -2,9 +2,10 @@ package import RoostCore
 
 /// The compiled order of a fetch request, which compares packed records.
 ///
-/// Nulls precede all values, NaN follows all numbers, and 0.0 equals −0.0. Text is ordered by code
-/// point, data and UUIDs by their bytes. Records with equal values are in ascending order of their
-/// object keys. This order defines the meaning of sort descriptors for every store.
+/// Nulls precede all values, NaN follows all numbers, and 0.0 equals −0.0. Without options, text is
+/// ordered by code point. Data and UUIDs are ordered by their bytes. Records with equal values are
+/// in ascending order of their object keys. This order defines the meaning of sort descriptors for
+/// every store.
 package struct RecordSortOrder: Sendable {
     /// The order by one value, for the records of one entity.
     private struct Level {
@@ -110,8 +111,8 @@ package struct RecordSortOrder: Sendable {
 
     /// Returns a number that approximates the position of a record.
     ///
-    /// A record with a smaller number precedes a record with a larger number. Equal numbers do not
-    /// determine the order, which must have a sort descriptor.
+    /// A record with a smaller number precedes a record with a larger number. Records with equal
+    /// numbers can be in either order. ``isByKey`` and ``needsKeys`` must be false.
     @inline(__always)
     func leadingNumber(of record: RecordReader) -> UInt64 {
         let level = levels[record.entityNumber]

@@ -1,7 +1,7 @@
 package import RoostCore
 
 extension FetchRequest.SortDescriptor {
-    /// Parses one part of an order as people write it: `year`, `-title[cd]`.
+    /// Parses a sort descriptor such as `year` or `-title[cd]`.
     ///
     /// A hyphen before the name means descending order. Letters in brackets after the name are
     /// comparison options. If the whole text is the name of a property, the order is ascending by

@@ -18,7 +18,7 @@ extension StandardTextOrder {
     ///
     /// The count and the digits do not include leading zeros.
     private static func appendNumeric(_ text: UnsafeRawBufferPointer, to key: inout [UInt8]) {
-        /// The position of the digit count of a run; nil outside of a run.
+        /// The position of the current run's digit count; nil outside of a run.
         var run: Int?
         for byte in text {
             guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else {

@@ -56,9 +56,10 @@ struct BatchDestinations {
         }
     }
 
-    /// Moves the assigned positions after the last positions in the current snapshot.
+    /// Changes the assigned positions so that they follow the last positions in the current
+    /// snapshot.
     ///
-    /// - Returns: The moves by a distance other than zero.
+    /// - Returns: The moves whose distance is not zero.
     mutating func movePlaces() throws(StoreError) -> [PlaceMove] {
         var moves: [PlaceMove] = []
         for (end, known) in places {
@@ -120,9 +121,9 @@ struct BatchDestinations {
         }
     }
 
-    /// Returns the ID of a destination, with the object's own entity.
+    /// Returns a destination's ID, with the destination's own entity.
     ///
-    /// The destination must have been looked up.
+    /// `id` must have been looked up, and may name a superentity.
     func destination(
         _ id: ObjectID, of relationship: ManagedObjectModel.Relationship, _ owner: () -> String
     ) throws(StoreError) -> ObjectID {
@@ -164,7 +165,7 @@ struct BatchDestinations {
     }
 }
 
-/// The distance by which a batch's positions in an ordered relationship move.
+/// The distance by which a batch's positions in one object's ordered relationship move.
 struct PlaceMove {
     let relationship: Int
     let place: ObjectPlace

@@ -3,8 +3,8 @@ internal import RoostQuery
 
 /// A batch insert that converts rows to records and writes them.
 ///
-/// Many records become a bulk load if the rules allow it; otherwise, all records are one change
-/// set.
+/// The records become one change set, or a bulk load if they are large and ``needsChangeSet`` is
+/// false.
 struct BatchInsertion {
     /// The number of rows whose destinations are looked up together.
     private static let chunkCount = 256
@@ -16,7 +16,7 @@ struct BatchInsertion {
     private let store: any PersistentStore
     private let rules: ModelRules
     private let model: ManagedObjectModel
-    /// The rules of records, with the total time spent on regular expressions.
+    /// The rules of records; each regular expression has one time limit for all records.
     private var recordRules: RecordRules
     private var failures = FailureList()
     private var missing = MissingObjects()
@@ -287,7 +287,7 @@ struct BatchInsertion {
 
     private mutating func startLoading() throws(StoreError) {
         let known = destinations.references
-        // A store that needs space may wait until no snapshot is open.
+        // The bulk load can wait for space until all snapshots are closed.
         snapshot.close()
         var options = BulkLoadOptions()
         options.author = author
@@ -349,7 +349,7 @@ struct BatchInsertion {
 
     private mutating func finish() throws(StoreError) -> Generation {
         if let loader {
-            // A store may wait until no snapshot is open.
+            // The load can wait for space until all snapshots are closed.
             snapshot.close()
             return try loader.finish().generation
         }

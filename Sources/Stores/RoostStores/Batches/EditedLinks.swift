@@ -1,8 +1,8 @@
 internal import RoostCore
 
-/// The links that result from the lists of a request, applied one by one.
+/// The links that result from applying the lists of a request one by one.
 ///
-/// If lists of both ends contradict each other, the later list wins.
+/// If the lists at both ends of a link contradict each other, the later list wins.
 struct EditedLinks {
     /// A link, with the relationship that stores it.
     private struct Key: Hashable, Comparable {
@@ -31,7 +31,7 @@ struct EditedLinks {
 
     init(_ model: ManagedObjectModel) { self.model = model }
 
-    /// Sets the list of an object to members without duplicates.
+    /// Sets the list of an object to `members`, which must not contain duplicates.
     mutating func set(
         _ relationship: ManagedObjectModel.Relationship, storedIn storage: (number: Int, isFlipped: Bool),
         of owner: Int64, to members: [MemberChanges.Member], stored current: [Link]

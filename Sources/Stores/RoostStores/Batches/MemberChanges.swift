@@ -1,13 +1,13 @@
 internal import RoostCore
 
-/// Assignments of lists of objects to to-many relationships.
+/// The new object lists of to-many relationships in a request.
 ///
-/// Objects in the list are added and others are removed. An ordered relationship gets the order of
-/// the list.
+/// Each relationship then contains exactly the objects of its list. If the relationship is ordered,
+/// it gets the order of the list.
 struct MemberChanges {
     /// An object in an assigned list.
     struct Member {
-        /// The ID of the object, with its own entity.
+        /// The ID of the object, with the object's own entity.
         let id: ObjectID
         /// The owner's position in the inverse relationship, if the inverse is ordered.
         let inversePlace: Int64
@@ -21,8 +21,8 @@ struct MemberChanges {
         let members: [Member]
     }
 
-    /// A new owner for an object's inverse reference, and the object's position in the owner's
-    /// list.
+    /// The new value of an object's reference to its owner, and the object's position in the
+    /// owner's list.
     private struct Edit {
         let field: String
         let owner: ObjectID?
@@ -40,7 +40,7 @@ struct MemberChanges {
 
     var isEmpty: Bool { assignments.isEmpty }
 
-    /// Adds an assignment of objects that are stored or that the change set inserts.
+    /// Adds an assignment; the change set or the store must contain the owner and the members.
     mutating func set(
         _ relationship: ManagedObjectModel.Relationship, of owner: ObjectID, isNew: Bool, to members: [Member]
     ) throws(StoreError) {

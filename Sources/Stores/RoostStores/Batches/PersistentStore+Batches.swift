@@ -12,17 +12,17 @@ extension PersistentStore {
     /// and derived attributes are computed.
     ///
     /// Up to 16 MiB of records are written as one change set, which blocks other writers only
-    /// briefly. More records go through ``bulkLoader(_:)``, which blocks other writers to the end.
-    /// So the function that provides the rows must not write to the store.
+    /// briefly. More records go through ``bulkLoader(_:)``, which blocks other writers until the
+    /// insert ends. So the function that provides the rows must not write to the store.
     ///
-    /// The insert remains one change set of any size with ``ConflictRule/update`` or
-    /// ``ConflictRule/skip``, and if rows can change other objects. Rows can change other objects
-    /// through lists of objects, a to-one relationship that has a to-one inverse, limited counts,
-    /// and derived attributes that follow a relationship.
+    /// With ``ConflictRule/update`` or ``ConflictRule/skip``, or if rows can change other objects,
+    /// the insert is always one change set. Rows can change other objects through lists of objects,
+    /// a to-one relationship that has a to-one inverse, limited counts, and derived attributes that
+    /// follow a relationship.
     ///
     /// If another writer interferes, the insert is repeated, up to ten attempts in all. If rows can
-    /// change other objects or extend ordered relationships, up to a hundred attempts are made,
-    /// unless the request has lists of objects or a conflict rule.
+    /// change other objects or extend ordered relationships, the limit is a hundred attempts. With
+    /// lists of objects or a conflict rule, however, the limit is always ten.
     ///
     /// - Parameters:
     ///   - request: The rows to insert.
@@ -36,7 +36,7 @@ extension PersistentStore {
     ///   the errors of ``reserveKeys(_:for:)``, ``commit(_:)`` and the rows. After an error nothing
     ///   was inserted, but keys may remain unused.
     /// - Complexity: O(*n*) in the rows. Memory: 16 MiB of records and the memory to commit or load
-    ///   them. If the insert remains one change set, memory holds all records. With a conflict rule
+    ///   them. If the insert must be one change set, memory holds all records. With a conflict rule
     ///   or lists of objects, memory also holds all rows.
     public func execute(
         _ request: BatchInsertRequest, model: ManagedObjectModel? = nil
@@ -50,10 +50,10 @@ extension PersistentStore {
     ///
     /// The update is atomic and durable on return. Every object that matches the predicate gets a
     /// new version, even if its values do not change. The rules of a batch insert are enforced for
-    /// the properties that are set. Setting a composite as a whole sets elements without a new
-    /// value to null. If setting an element creates the composite's value, the other elements get
-    /// their defaults. If another writer changes one of the objects before the commit, the update
-    /// is repeated, up to ten attempts in all.
+    /// the properties that are set. Setting a composite as a whole sets its omitted elements to
+    /// null. If setting an element creates the composite's value, the other elements get their
+    /// defaults. If another writer changes one of the objects before the commit, the update is
+    /// repeated, up to ten attempts in all.
     ///
     /// - Parameters:
     ///   - request: The objects to update, and their new values.
@@ -62,8 +62,8 @@ extension PersistentStore {
     /// - Throws: `modelMismatch` for an incompatible model; `invalidRequest`; `unknownProperty`;
     ///   `invalidValue` with object and property; `validationFailed` with all
     ///   ``StoreError/failures``; `objectNotFound` with all missing objects; `constraintViolation`
-    ///   with both sides; `conflict` after ten attempts; the errors of ``StoreSnapshot/fetch(_:)``
-    ///   and ``commit(_:)``. After an error nothing was updated.
+    ///   with both objects; `conflict` after ten attempts; the errors of
+    ///   ``StoreSnapshot/fetch(_:)`` and ``commit(_:)``. After an error nothing was updated.
     /// - Complexity: O(*n*) in the objects, in addition to the fetch and the expressions. Memory: a
     ///   copy of each record.
     public func execute(
@@ -78,8 +78,8 @@ extension PersistentStore {
     ///
     /// The delete is atomic and durable on return. The delete is repeated, up to ten attempts in
     /// all, if another writer changes one of the objects or sets a reference to it before the
-    /// commit. References to deleted objects are allowed if a relationship with an inverse has the
-    /// delete rule `noAction`.
+    /// commit. References to deleted objects are allowed if any relationship of the model has an
+    /// inverse and the delete rule `noAction`.
     ///
     /// - Parameters:
     ///   - request: The objects to delete.
@@ -139,7 +139,7 @@ extension PersistentStore {
 
     /// Computes changes on a snapshot, and then closes the snapshot.
     ///
-    /// A store that needs space may wait until no snapshot is open.
+    /// The commit can wait for space until all snapshots are closed.
     private func prepared(
         _ prepare: (any StoreSnapshot) throws(StoreError) -> PreparedBatch
     ) throws(StoreError) -> PreparedBatch {
@@ -153,7 +153,8 @@ extension PersistentStore {
         if isReadOnly { _ = try commit(ChangeSet(model: model)) }
     }
 
-    /// Calls `body` up to `attempts` times, while other writers outdate its changes.
+    /// Calls `body` again while other writers make its changes outdated, up to `attempts` times in
+    /// all.
     package func retryingConflicts<Result>(
         attempts: Int = 10, _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -192,9 +193,9 @@ extension StoreSnapshot {
 }
 
 extension StoreError {
-    /// Whether another writer made a change after the change set was computed.
+    /// Whether another writer's change made the change set outdated.
     ///
-    /// A delete that new references deny is computed again, so that the delete rules apply to them.
+    /// A delete that new references deny is outdated, because its rules must also cover them.
     fileprivate var isOutdated: Bool {
         if code == .conflict { return true }
         return code == .deleteDenied && !denials.isEmpty && denials.allSatisfy { $0.reason == .referenced }

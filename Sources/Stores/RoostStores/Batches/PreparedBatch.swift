@@ -30,7 +30,7 @@ package struct PreparedBatch: Sendable {
     package var requested: [EntityCount] { counts(objects.prefix(requestedCount)) }
     /// The further objects that delete rules delete, counted by entity.
     package var cascaded: [EntityCount] { counts(objects.dropFirst(requestedCount)) }
-    /// The other objects that are updated as a consequence, counted by entity.
+    /// The updated objects that the request itself does not match, counted by entity.
     package var related: [EntityCount] {
         counts((updateCount..<changes.updates.count).map { changes.updates.id(at: $0).entity })
     }

@@ -12,7 +12,7 @@ struct RecordEditing {
     private let snapshot: any StoreSnapshot
     private let rules: ModelRules
     private let model: ManagedObjectModel
-    /// The rules of records, with the total time spent on regular expressions.
+    /// The rules of records; each regular expression has one time limit for all records.
     private var recordRules: RecordRules
     private(set) var failures = FailureList()
     private var missing = MissingObjects()
@@ -90,7 +90,7 @@ struct RecordEditing {
 
     /// Sets a to-many relationship of an object.
     ///
-    /// The new objects must have been looked up.
+    /// The objects with these IDs must have been looked up.
     mutating func setMembers(
         _ relationship: ManagedObjectModel.Relationship, of object: (id: ObjectID, isNew: Bool), to ids: [ObjectID],
         _ owner: () -> String
@@ -112,9 +112,9 @@ struct RecordEditing {
         try members.set(relationship, of: object.id, isNew: object.isNew, to: found)
     }
 
-    /// Returns the fields to replace in a record, from one value for each target of the plan.
+    /// Returns the fields to replace in a record, with their new values.
     ///
-    /// The record need not be in the store.
+    /// `values` has one value for each target of the plan. The record need not be in the store.
     mutating func fields(
         of record: RecordReader, values: [Value], plan: Plan, _ owner: () -> String
     ) throws(StoreError) -> [(field: RecordLayout.Field, value: Value)] {
@@ -187,10 +187,10 @@ struct RecordEditing {
         }
     }
 
-    /// Completes the positions in ordered relationships that the caller set.
+    /// Corrects the positions that the caller set in ordered relationships.
     ///
-    /// If the object belongs to no list, the position becomes null. In a list, null from the caller
-    /// means the last position.
+    /// If the object belongs to no list, the position becomes null. If it belongs to a list, null
+    /// from the caller becomes a new last position.
     private mutating func settlePlaces(_ record: RecordReader, plan: Plan) throws(StoreError) {
         for case .field(let place) in plan.targets where place.kind == .order {
             guard let relationship = place.relationship.map({ model.relationships[$0] }),

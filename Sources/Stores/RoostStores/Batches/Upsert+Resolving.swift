@@ -42,7 +42,7 @@ extension Upsert {
         return keys
     }
 
-    /// Returns a form that is identical for all values that a constraint considers equal.
+    /// Returns the same form for all values that a constraint considers equal.
     private func compared(_ value: Value) throws(StoreError) -> Value {
         switch value {
         case .double(let number): .double(number.isNaN ? .nan : number == 0 ? 0 : number)

@@ -89,7 +89,7 @@ struct Upsert {
     private var shapesByNames: [[String]: Int] = [:]
     private var lastShape = 0
     private(set) var rows: [Row] = []
-    /// The reserved keys of new objects, by the number of their first row.
+    /// The reserved object keys, by the number of the new object's first row.
     private var newKeys: [Int: Int64] = [:]
     let defaults: [Value]
 
@@ -208,8 +208,8 @@ struct Upsert {
 
     /// Commits the rows, and repeats this while other writers insert objects that rows identify.
     ///
-    /// The next attempt finds such an object in its snapshot. If the same violations occur again,
-    /// they have another cause.
+    /// The next attempt finds such an object in its snapshot. If the same constraint violations
+    /// occur again, they have another cause.
     private mutating func commitRows(_ resultType: BatchResultType) throws(StoreError) -> BatchResult {
         var violations: [ConstraintViolation]?
         for _ in 1..<Self.mostAttempts {
@@ -304,8 +304,8 @@ struct Upsert {
             count += 1
         }
         if !changes.isEmpty {
-            // Otherwise, the result could contain objects that another writer has deleted or
-            // changed.
+            // Without these references, the result could contain objects that another writer has
+            // deleted or changed.
             let known = Set(
                 try changes.unchanged.map { (reference) throws(StoreError) in try model.place(of: reference.id) })
             for reference in kept {

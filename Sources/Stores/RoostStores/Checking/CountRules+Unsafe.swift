@@ -72,7 +72,7 @@ final class CountRules {
     }
 
     private func append(_ rule: Int, key: Int64, isObject: Bool, entity: Int = 0) throws(StoreError) {
-        // Entries are sorted by rule, then by key. An object precedes the references to it.
+        // Entries are sorted by rule, then by object key. An object precedes the references to it.
         let bytes = (
             UInt64(truncatingIfNeeded: rule).bigEndian, UInt64(bitPattern: key).bigEndian, UInt8(isObject ? 0 : 1)
         )
@@ -106,7 +106,7 @@ final class CountRules {
         }
         try sorter.drain { (entries) throws(StoreError) in
             try entries.forEach { (entry) throws(StoreError) in
-                // The first byte of the key is the entry's group.
+                // The first byte of an entry's key is the entry's group.
                 let bytes = EntryArena.key(of: entry)
                 let rule = Int(
                     truncatingIfNeeded: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 1, as: UInt64.self)))

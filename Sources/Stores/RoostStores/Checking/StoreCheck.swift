@@ -287,7 +287,7 @@ private struct StoreCheck {
         do throws(StoreError) { try body(countRules) } catch { stopCounting(error) }
     }
 
-    /// Reports that counts cannot be checked, so that the rest of the check continues.
+    /// Reports why counts cannot be checked, and lets the rest of the check continue.
     private mutating func stopCounting(_ error: StoreError) {
         isCounting = false
         findings.add(
@@ -356,7 +356,7 @@ private struct StoreCheck {
             let targets = try readTargets()
             for reference in pending { compare(reference, with: targets) }
         } catch  where Self.isAboutContent(error) {
-            // The targets of later references may still be readable.
+            // The check continues, because the next lookup may succeed.
             findings.add(.damage, message: error.message, kind: "store")
         }
     }

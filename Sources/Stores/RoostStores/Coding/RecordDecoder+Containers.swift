@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// The decoder of an object, of a composite or of a single value.
 struct ValueDecoder: Decoder, SingleValueDecodingContainer {
-    // The decoder has three words, so that an existential stores it without an allocation.
+    // This structure fits in three words, so an existential stores it without an allocation.
     let decoder: RecordDecoder
     let property: CodedProperty
     let number: UInt

@@ -53,7 +53,7 @@ package final class RecordDecoder {
         current = Current(record: nil, number: 0, type: Never.self)
     }
 
-    /// Decodes a record of a model that is compatible with the decoder's model.
+    /// Decodes a record whose model is compatible with the decoder's model.
     ///
     /// `members` reads to-many relationships, and is nil for types without them.
     ///
@@ -185,7 +185,7 @@ extension RecordDecoder {
         return try nested(type, property: property, number: number)
     }
 
-    /// Returns the value of a property of type `Known`, which the caller knows to be the type `T`.
+    /// Returns a property's value of type `Known`, which must be the same type as `T`.
     @inline(__always)
     private func required<Known: StoredValue, T>(
         _ known: Known.Type, as type: T.Type, property: CodedProperty, number: UInt

@@ -144,7 +144,7 @@ final class RowEncoding {
                 return
             }
             if T.self == Set<ObjectID>.self, let ids = value as? Set<ObjectID> {
-                // The keys determine the order, so that equal sets give equal rows.
+                // The IDs are sorted, so that equal sets give equal rows.
                 members[property.name] = ids.sorted { ($0.key, $0.entity) < ($1.key, $1.entity) }
                 return
             }

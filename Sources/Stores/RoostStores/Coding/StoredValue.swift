@@ -65,7 +65,7 @@ extension Double: StoredValue {
     func value(for kind: RecordLayout.Field.Kind) -> Value? {
         switch kind {
         case .double: .double(self)
-        // The attribute stores the nearest `Float`. A finite number that only rounds to infinity
+        // The attribute stores the nearest `Float`. A finite number that rounding makes infinite
         // does not fit.
         case .float: Float(self).isFinite || !isFinite ? .double(self) : nil
         default: Int64(exactly: self).flatMap(kind.value)

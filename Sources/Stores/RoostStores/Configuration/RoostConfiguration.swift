@@ -118,7 +118,7 @@ public struct RoostConfiguration: Sendable {
     /// All effective values with their origins.
     ///
     /// Unset options of store types have their defaults. Unset history options are missing, because
-    /// the store has their values.
+    /// their values are in the store.
     package var settings: [Setting] {
         var settings = [fileSetting, modelSetting].compactMap { $0 }
         if let (store, origin) = defaultStore {

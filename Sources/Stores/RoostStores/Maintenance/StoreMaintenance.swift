@@ -25,7 +25,7 @@ public struct StoreMaintenance: Sendable {
     ///
     /// The store is compacted in place if another program has it open and the store type supports
     /// this. An SQLite store is also compacted in place if its file has tables or indexes of other
-    /// programs. After a compaction in place, the content is compared with the content before it.
+    /// programs. After a compaction in place, the content is compared with the previous content.
     ///
     /// A crash at any time leaves the store either unchanged or compacted. Identity, content,
     /// versions, metadata and used keys are preserved, and so are tables and indexes of other
@@ -90,16 +90,16 @@ public struct StoreMaintenance: Sendable {
         return accepted
     }
 
-    /// Returns the store as a store that other programs can change.
+    /// Returns the store as a store that can accept changes of other programs.
     ///
-    /// - Throws: `unsupported` if only Roost can write the store's content.
+    /// - Throws: `unsupported` if the store cannot accept changes of other programs.
     package static func changeAccepting(
         _ store: any PersistentStore
     ) throws(StoreError) -> any ChangeAcceptingStore {
         guard let accepting = store as? any ChangeAcceptingStore else {
             throw StoreError(
                 .unsupported,
-                "Cannot accept changes in '\(store.location.path)': only Roost writes stores of type '\(store.type.name)', so a difference is damage. Restore a backup, or convert the store without its damaged objects (roost convert --skip-damaged)."
+                "Cannot accept changes in '\(store.location.path)': only stores in SQL databases can accept changes of other programs, so a difference in a store of type '\(store.type.name)' is damage. Restore a backup, or convert the store without its damaged objects (roost convert --skip-damaged)."
             )
         }
         return accepting

@@ -287,7 +287,7 @@ package struct ChangeRules {
         return keys
     }
 
-    /// Returns the keys of an entity's updated objects whose property has a new value.
+    /// Returns the keys of an entity's updated objects with a new value of the property `name`.
     private func changedKeys(_ entity: Int, name: String, changes: ChangeSet) throws(StoreError) -> Set<Int64> {
         var keys: Set<Int64> = []
         let target = model.entities[entity]

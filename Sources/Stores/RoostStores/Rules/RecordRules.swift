@@ -90,7 +90,7 @@ package struct RecordRules: Sendable {
         entities[number].rules.isEmpty ? entities[number].mandatoryBits : nil
     }
 
-    /// Calls `body` for each rule that a valid record breaks.
+    /// Calls `body` for each rule that an undamaged record breaks.
     ///
     /// - Returns: A property whose regular expression took too long in this call, or nil.
     mutating func check(

@@ -12,8 +12,8 @@ package final class CommitSubscription: Sendable {
     /// Starts the subscription.
     ///
     /// A store that does not report commits itself is checked only once per second. The listener
-    /// runs on the thread of the commit or of the watcher. Commits whose ``ChangeSet/origin`` is
-    /// `ignored` are not reported. `end` is called once, when the store is closed or replaced.
+    /// runs on the thread of the commit or of the watcher. A non-nil `ignored` excludes commits
+    /// with this ``ChangeSet/origin``. `end` is called once, when the store is closed or replaced.
     package init(
         to store: Store, ignoring ignored: ObjectIdentifier? = nil, listener: @escaping CommitFeed.Listener,
         end: @escaping @Sendable () -> Void
@@ -49,7 +49,7 @@ package final class CommitSubscription: Sendable {
     }
 }
 
-/// A watcher that checks stores with listeners, every second and when their signals are raised.
+/// A watcher that checks every store that has listeners, each second and when its signal is raised.
 ///
 /// All stores of the process share one thread, which runs while a store has listeners.
 final class CommitWatcher: Sendable {
@@ -217,7 +217,7 @@ final class CommitWatcher: Sendable {
         }
     }
 
-    /// Checks the stores with these signal numbers, or all stores if `numbers` is nil.
+    /// Checks the stores whose files have these watch numbers, or all stores if `numbers` is nil.
     ///
     /// Returns false if no store has listeners, so that the thread must end.
     private func look(at numbers: Set<CInt>?) -> Bool {
@@ -246,7 +246,7 @@ extension StoreSnapshot {
     /// Returns a notice of the transactions after `known`, or nil if the notice would be incomplete
     /// or a part of the history was removed.
     ///
-    /// The token is of `known` or of an older generation.
+    /// `token` belongs to `known` or to an older generation.
     fileprivate func notice(
         after token: HistoryToken, from known: Generation, to generation: Generation, of store: StoreLocation
     ) throws(StoreError) -> SaveNotice? {

@@ -126,10 +126,10 @@ package final class NoticeQueue: Sendable {
 extension Store {
     /// The commits to the store from now on, by this and other processes.
     ///
-    /// Notices list each changed object, in the order of the commits. They may be incomplete for
-    /// bulk loads, and for commits of other processes to a store without a history. Commits of other
-    /// processes are reported within a second, and within a fifth of a second if the system can
-    /// watch files.
+    /// Notices come in the order of the commits, and list each changed object. They may be
+    /// incomplete for bulk loads, and for commits of other processes to a store without a history.
+    /// Commits of other processes are reported within a second, and within a fifth of a second if
+    /// the system can watch files.
     ///
     /// - Throws: `closed`; errors of reading the store.
     public var changes: SaveNotices {

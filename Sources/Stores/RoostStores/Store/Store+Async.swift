@@ -166,7 +166,7 @@ extension Store {
         try await StoreThreads.run { () throws(StoreError) in try self.digest() }
     }
 
-    /// Finishes running work, and releases the store's locks and files, asynchronously.
+    /// Waits for running calls, and releases the store's locks and files, asynchronously.
     ///
     /// The store is closed even if the task is cancelled.
     public func close() async throws(StoreError) {

@@ -3,7 +3,7 @@ internal import RoostPredicates
 internal import RoostQuery
 
 extension StoreView {
-    /// Returns the objects that meet a condition as values of a type.
+    /// Returns the objects that meet a condition, as values of a type.
     ///
     /// Objects with equal sort keys are in ascending order of their IDs.
     ///
@@ -102,7 +102,7 @@ extension StoreView {
 }
 
 extension Store {
-    /// Returns the objects that meet a condition as values of a type.
+    /// Returns the objects that meet a condition, as values of a type.
     ///
     /// See ``StoreView/fetch(_:of:where:sortedBy:limit:)``.
     public func fetch<Element: Decodable>(
@@ -114,7 +114,7 @@ extension Store {
         }
     }
 
-    /// Returns the objects that meet a condition as values of a type, asynchronously.
+    /// Returns the objects that meet a condition, as values of a type, asynchronously.
     public func fetch<Element: Decodable & Sendable>(
         _ type: Element.Type, of entity: EntityName? = nil, where predicate: FetchRequest.Predicate? = nil,
         sortedBy sortDescriptors: [FetchRequest.SortDescriptor] = [], limit: Int? = nil
@@ -141,7 +141,7 @@ extension Store {
         try read { view in try view.forEach(type, of: entity, where: predicate, body) }
     }
 
-    /// Returns the objects that meet a condition as values of a type, as an asynchronous sequence.
+    /// Returns an asynchronous sequence of the objects that meet a condition, as values of a type.
     ///
     /// ```swift
     /// for try await track in store.records(Track.self) { print(track.title) }

@@ -70,8 +70,8 @@ extension Store {
 
     /// Removes the transactions before a date, like ``deleteHistory(before:)-(HistoryToken)``.
     ///
-    /// - Throws: `invalidRequest` for a store that records no history; `historyExpired` if the last
-    ///   commits are not in the history; `readOnly`, `busy`.
+    /// - Throws: `invalidRequest` for a store that records no history; `historyExpired` if a
+    ///   program without support for histories made the last commits; `readOnly`, `busy`.
     public func deleteHistory(before date: Date) throws(StoreError) {
         try persistentStore.removeHistory(.date(date))
     }

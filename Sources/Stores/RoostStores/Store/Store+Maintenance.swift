@@ -2,7 +2,7 @@ public import RoostCore
 public import RoostMigration
 
 extension Store {
-    /// Checks the whole store and returns all problems found.
+    /// Checks the whole store, and returns the problems found.
     ///
     /// The check finds damage, violations of the model's rules, and one-to-one references without a
     /// reference back. It changes nothing.
@@ -17,8 +17,8 @@ extension Store {
     /// Copies the store's current state to a new store of the same type.
     ///
     /// Other programs may read and write the store during the copy. The copy is read again and
-    /// compared with the source before it is published. After an error, the copy is removed. It
-    /// needs as much space as the source.
+    /// compared with the source before it is published. After an error, the copy is removed. The
+    /// copy needs as much space as the source.
     ///
     /// ```swift
     /// try store.backUp(to: .sqlite("monday.sqlite"))

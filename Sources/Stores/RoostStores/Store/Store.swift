@@ -33,8 +33,8 @@ public final class Store: Sendable {
     /// - Parameters:
     ///   - store: The open persistent store. Closing the new instance also closes this store.
     ///   - model: The program's model with the rules, or nil for the store's own model.
-    ///   - registry: The store types that `backUp(to:options:)` and `convert(to:options:)` can have
-    ///     as destination.
+    ///   - registry: The store types that `backUp(to:options:)` and `convert(to:options:)` can copy
+    ///     to.
     /// - Throws: `modelMismatch` for a model that is not compatible with the store's model;
     ///   `invalidModel` for a model with rules that cannot be enforced.
     public init(
@@ -49,8 +49,9 @@ public final class Store: Sendable {
     public var location: StoreLocation { persistentStore.location }
     /// The program's model.
     public var model: ManagedObjectModel { rules.model }
-    /// Whether the store rejects changes: with `unsupported` if its type cannot write, otherwise
-    /// with `readOnly`.
+    /// Whether the store rejects changes.
+    ///
+    /// The error is `unsupported` if the store's type cannot write, otherwise `readOnly`.
     public var isReadOnly: Bool { persistentStore.isReadOnly }
 
     /// Whether the store's generations are sums; see ``Generation/highestSum``.
@@ -63,7 +64,7 @@ public final class Store: Sendable {
     /// - Throws: `closed`; errors of reading the store.
     public func metadata() throws(StoreError) -> StoreMetadata { try persistentStore.metadata() }
 
-    /// Returns the number of objects and links and the sum of their hashes.
+    /// Returns the numbers of objects and links, and the sum of their hashes.
     ///
     /// Two stores with equal digests have the same content. The complexity is O(1) in stores that
     /// record the digest.
@@ -79,9 +80,9 @@ public final class Store: Sendable {
     /// Waits for running calls, and releases the store's locks and files.
     ///
     /// Calling this method again does nothing. Later calls of other methods throw `closed`. The
-    /// sequences that `changes` has returned end.
+    /// sequences from ``changes`` end.
     ///
-    /// - Throws: Errors of the last steps. The store is closed nevertheless.
+    /// - Throws: Errors of closing the store, which is closed nevertheless.
     public func close() throws(StoreError) {
         CommitWatcher.shared.end(persistentStore)
         try persistentStore.close()

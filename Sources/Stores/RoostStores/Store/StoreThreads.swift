@@ -56,7 +56,7 @@ final class StoreThreads: TaskExecutor {
             }
             let job = state.jobs[state.first]
             state.first += 1
-            // Started jobs must not fill the memory if the queue never becomes empty.
+            // Otherwise, started jobs would fill the memory if the queue never became empty.
             if state.first >= 1024, state.first * 2 >= state.jobs.count {
                 state.jobs.removeFirst(state.first)
                 state.first = 0

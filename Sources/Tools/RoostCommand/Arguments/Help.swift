@@ -92,7 +92,7 @@ enum Help {
         """
     }
 
-    /// Returns the form of a command: `roost info [OPTIONS] STORE`.
+    /// Returns the usage of a command, such as `roost info [OPTIONS] STORE`.
     static func usage(_ command: Subcommand) -> String {
         "roost \(command.name) [OPTIONS]" + (command.usage.isEmpty ? "" : " \(command.usage)")
     }
@@ -120,7 +120,7 @@ enum Help {
             """
     }
 
-    /// Returns the form of an option, letter first: `-q, --quiet`.
+    /// Returns an option as the help lists it, such as `-q, --quiet`.
     private static func writing(_ option: CommandOption) -> String {
         (option.letter.map { "-\($0), " } ?? "    ") + "--\(option.name)"
             + (option.valueName.map { "=\($0)" } ?? "")

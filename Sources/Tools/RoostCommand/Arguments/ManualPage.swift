@@ -54,7 +54,7 @@ struct ManualPage {
         }
     }
 
-    /// Adds a term in roff source, and its meaning.
+    /// Adds a term, which is already roff source, and its meaning.
     private mutating func item(_ term: String, text: String) { lines += [".TP", term, Self.line(text)] }
 
     /// Adds lines that roff does not join.

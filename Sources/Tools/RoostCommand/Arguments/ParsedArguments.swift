@@ -41,7 +41,7 @@ struct ParsedArguments: Sendable {
             }
         }
         guard !has("help") else { return }
-        // Numbers are checked before positions are counted, because the option in '--timeout a.sqlite' takes the store.
+        // Numbers are checked before positions are counted, because '--timeout a.sqlite' takes the store as its value.
         for option in options where option.isNumber {
             guard let text = allValues(option.name).first(where: { Int($0) == nil }) else { continue }
             throw UsageError("option '--\(option.name)' needs a whole number, not '\(text)'")

@@ -39,8 +39,8 @@ extension UsageError {
         }
     }
 
-    /// Runs code that reads a model, and reports an invalid request or a version that the bundle
-    /// lacks as a usage error.
+    /// Runs code that reads a model, and turns an invalid request or an unknown version into a
+    /// usage error.
     static func readingModel<Result>(at path: String, version: String?, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as StoreError {
             let isUnknownVersion = version != nil && error.code == .notFound && StoreFile.hasEntry(at: path)

@@ -19,7 +19,7 @@ struct ConformanceSelfTestReport: Encodable {
     private var skipped = 0
     private var interrupted = false
 
-    /// Tries every fault on stores of each type.
+    /// Tries the chosen faults on stores of each type.
     ///
     /// A cancelled run reports the faults so far, and throws `cancelled`.
     static func run(

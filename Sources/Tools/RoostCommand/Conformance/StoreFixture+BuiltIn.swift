@@ -18,7 +18,7 @@ extension StoreFixture {
         }
     }
 
-    /// The environment variable with the connection parameters for store types on a server.
+    /// The environment variable with the connection parameters for stores on a server.
     static let serverVariable = "ROOST_POSTGRES"
     static var server: String? {
         ProcessInfo.processInfo.environment[serverVariable].flatMap { $0.isEmpty ? nil : $0 }

@@ -90,8 +90,8 @@ struct Console: Sendable {
     /// Opens `/dev/null` for each closed descriptor of standard input, output and error.
     ///
     /// Otherwise a store's file could get the descriptor of standard output, and a report would be
-    /// written into the file. `/dev/null` is opened so that reading input and writing output still
-    /// fail.
+    /// written into the file. Reading input and writing output still fail, because input is opened
+    /// only for writing, and output only for reading.
     static func fillStandardDescriptors() {
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
             // `open` returns the lowest free descriptor, and all lower ones are open.

@@ -43,7 +43,7 @@ final class Interruption: Sendable {
 
     private let state = Mutex(State())
 
-    /// Installs the signal handling, before a second thread starts.
+    /// Installs the signal handling; call this before a second thread starts.
     ///
     /// SIGPIPE and SIGXFSZ are ignored, so that a failed write is an ordinary error. All threads
     /// inherit the mask that blocks SIGINT, SIGTERM and SIGHUP, and one thread waits for these
@@ -120,8 +120,8 @@ final class Interruption: Sendable {
     /// Runs `body`, which opens and closes a store.
     ///
     /// The first signal cancels reading from the store, so that `body` closes the store and removes
-    /// its temporary files. The process ends at once after a later signal, or ``patienceSeconds``
-    /// after the first.
+    /// its temporary files. The process ends at a later signal, or ``patienceSeconds`` after the
+    /// first signal.
     func withOpenStore<Result>(_ body: () throws -> Result) rethrows -> Result {
         state.withLock { $0.openStoreCount += 1 }
         defer { state.withLock { $0.openStoreCount -= 1 } }

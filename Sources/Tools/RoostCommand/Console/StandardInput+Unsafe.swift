@@ -32,7 +32,7 @@ enum StandardInput {
     /// Waits for bytes or the end of the input, and regularly calls `checkCancellation`, whose error
     /// ends the wait.
     ///
-    /// `onSignal` is called after this thread handled a signal, for example a new terminal size.
+    /// `onSignal` is called after this thread handled a signal, such as SIGWINCH.
     static func wait(
         onSignal: () -> Void = {}, _ checkCancellation: () throws(StoreError) -> Void
     ) throws(StoreError) {

@@ -105,7 +105,7 @@ extension Subcommand {
         }
     }
 
-    /// Returns the key given by `--id`, as `5`, `Album/5` or `Album/p5`.
+    /// Returns the key that `--id` gives as `5`, `Album/5` or `Album/p5`.
     static func key(_ text: String, ofEntity entity: String) throws -> Int64 {
         var digits = text[...]
         if let slash = text.lastIndex(of: "/") {

@@ -26,7 +26,8 @@ struct ListOption {
         let characters = Array(value.unicodeScalars)
         var parts: [Part] = []
         var start = 0
-        // `column` counts the characters before a part, and `passed` counts their code points. `rest` follows them.
+        // `column` counts the characters before a part, and `passed` counts their code points. `rest`
+        // is the text after them.
         var (rest, passed, column) = (value[...], 0, 0)
         for end in Self.commas(characters) + [characters.count] {
             var (first, last) = (start, end)

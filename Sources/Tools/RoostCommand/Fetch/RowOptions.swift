@@ -4,8 +4,8 @@ internal import RoostQuery
 
 /// The request for rows from `--select`, `--group-by`, `--having`, `--distinct` and `--sort`.
 ///
-/// In expressions, `id` means the object unless a property has that name, and `album.id` the object
-/// of `album`. `--having` and `--group-by` can refer to columns.
+/// In expressions, `id` means the object and `album.id` its album, unless a property is named `id`.
+/// `--having` and `--group-by` can refer to columns.
 struct RowOptions {
     private(set) var request: RowRequest
     private let entity: ManagedObjectModel.Entity
@@ -98,7 +98,7 @@ struct RowOptions {
 
     /// Returns the text with `@count` instead of each `count(*)` of SQL.
     ///
-    /// Blanks after `@count` keep the length, so that error messages name the correct columns.
+    /// Blanks after `@count` keep the length, so that error messages name correct text positions.
     private static func countingObjects(_ text: String) -> String {
         var result = ""
         var rest = text[...]
@@ -118,7 +118,7 @@ struct RowOptions {
 
     /// Returns the error with the option's name in its message.
     ///
-    /// If `hasPlace` is false, the message's column refers to a rewritten text and is removed.
+    /// If `hasPlace` is false, the message's position refers to a rewritten text and is removed.
     static func naming(_ option: String, error: StoreError, hasPlace: Bool) -> StoreError {
         var message = error.message
         if !hasPlace, message.hasPrefix("At column "), let colon = message.firstIndex(of: ":") {

@@ -8,7 +8,7 @@ final class StoreFetch {
     struct Details {
         /// The keys of `--id`.
         var keys: [Int64] = []
-        /// The columns without `--select`, with their names in the output, or nil for all columns.
+        /// The columns to print without `--select`, with their names in the output, or nil for all.
         var usual: [(column: String, name: String)]?
         /// The values for each `%@` in the predicate.
         var predicateArguments: [any PredicateArgument] = []
@@ -72,7 +72,7 @@ final class StoreFetch {
             rows = nil
         }
         (self.request, self.selection) = (request, selection)
-        // Even a count or a plan reports wrong names.
+        // Wrong names are errors even if only a count or a plan is printed.
         let chosen = needsRows ? nil : selection?.map(\.text) ?? usual?.map(\.column)
         columns = try RecordColumns(chosen, of: request.entity, model: model)
         columnNames = selection == nil ? usual?.map(\.name) : nil
@@ -102,8 +102,8 @@ final class StoreFetch {
 
     /// Returns the order of `--sort`, without the object's key and the parts after the key.
     ///
-    /// `columns` has the names of the columns of rows, and is empty for objects. Groups have no
-    /// keys.
+    /// `columns` has the column names for rows, and is empty for objects. If `isGrouped` is true,
+    /// `id` does not mean the key.
     ///
     /// - Throws: `UsageError`; `unknownProperty` for an unknown name after the key.
     static func order(

@@ -45,7 +45,7 @@ struct TableOutput: RecordOutput {
         }
     }
 
-    /// Returns the first keys and the number of all keys: `3, 7 (2)`.
+    /// Returns the first keys, then the count of all keys in parentheses: `3, 7 (2)`.
     private static func list(_ keys: [Int64]) -> String {
         let limit = 8
         let first = keys.prefix(limit).map(String.init).joined(separator: ", ")

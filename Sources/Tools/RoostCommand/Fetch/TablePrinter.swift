@@ -42,10 +42,10 @@ struct TablePrinter {
         (self.names, self.alignsRight, self.style, self.console) = (names, alignsRight, style, console)
     }
 
-    /// The maximum number of bytes of a value that a cell needs.
+    /// The maximum number of a value's bytes that a cell needs.
     var byteLimit: Int { style.width == nil ? .max : 64 * 1024 }
 
-    /// Prints lines, after the titles in the first call.
+    /// Prints a line for each row; the first call prints the titles first.
     mutating func write(_ cells: [[Cell]]) throws {
         if !hasBegun { try begin(cells) }
         var text = ""

@@ -38,7 +38,7 @@ struct TableStyle: Sendable {
             if shown.reduce(0, { $0 + min($1, middle) }) <= room { low = middle } else { high = middle - 1 }
         }
         shown = shown.map { min($0, low) }
-        // The first cut columns get the remaining room.
+        // The first shortened columns get the remaining room.
         var rest = room - shown.reduce(0, +)
         for index in shown.indices where rest > 0 && shown[index] < wanted[index] {
             shown[index] += 1

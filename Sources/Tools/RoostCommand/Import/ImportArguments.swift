@@ -54,7 +54,7 @@ enum ImportArguments {
         arguments.allValues(option).flatMap { $0.split(separator: ",").map(String.init) }
     }
 
-    /// Returns the database that a source names, or nil for a text file.
+    /// Returns the database that is the source, or nil for a text file.
     static func database(_ source: String) -> ImportedDatabase? {
         if source.hasPrefix("sqlite:") { return .sqlite(String(source.dropFirst("sqlite:".count))) }
         // Case does not matter. If `POSTGRES:…` were read as a path, messages would show its password.
@@ -126,7 +126,7 @@ enum ImportArguments {
         return store
     }
 
-    /// Opens a file, or a temporary copy of standard input for two passes.
+    /// Opens a file, or a temporary copy of standard input, which can be read twice.
     static func input(_ source: String, cancellation: ConversionCancellation) throws(StoreError) -> ImportInput {
         guard source == "-" else { return try ImportInput(path: source) }
         return try ImportInput(

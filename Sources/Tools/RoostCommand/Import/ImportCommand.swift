@@ -27,7 +27,7 @@ extension Subcommand {
 
             --relate=artist:Artist.name reads the cells of the column artist as names of artists, and relates each object to the
             Artist with that name. A missing Artist is inserted first, and stays if its row fails later. A column of a
-            relationship without --relate has keys.
+            relationship without --relate contains keys of objects.
 
             SOURCE can also be a database of any program, for a new STORE: an SQLite database (sqlite:shop.db, or a database file),
             or a schema on a PostgreSQL server (postgresql://user@host/database?schema=shop; the schema is public if none is
@@ -176,7 +176,7 @@ extension Subcommand {
         return try printReport(imported, run: run)
     }
 
-    /// Prints the report of an import or, without `--json`, the numbers of rows of a dry run.
+    /// Prints the report of an import, or the row counts of a dry run without `--json`.
     private static func printReport(_ imported: Imported, run: TextRun) throws -> ExitCode {
         guard run.arguments.has("dry-run"), !run.arguments.has("json") else {
             try run.console.printReport(

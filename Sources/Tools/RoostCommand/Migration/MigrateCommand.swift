@@ -26,8 +26,8 @@ extension Subcommand {
             The order of the versions follows from --versions, from the numbers in their names, from the mapping models (the source of
             a mapping is older) and from the current version; 'roost model history' shows it. If names mislead, use --versions.
 
-            A migration that would drop objects, values that are not null, references or the order of destinations is refused, and
-            nothing is changed: the error lists all losses with counts. On a terminal the command asks instead. --allow-loss
+            A migration that would drop objects, values that are not null, references or the order of related objects is refused,
+            and nothing is changed: the error lists all losses with counts. On a terminal the command asks instead. --allow-loss
             drops the data. An entity without objects and an attribute that is always null do not count as losses. --keep-backup
             does not replace --allow-loss.
 
@@ -92,7 +92,7 @@ extension Subcommand {
         return arguments.has("dry-run") ? try run.printPlan() : try run.run()
     }
 
-    /// Refuses options that exclude each other, and a command line without a destination.
+    /// Refuses conflicting options, and a command line without `--in-place` or `--output`.
     private static func requireFitting(_ arguments: ParsedArguments) throws {
         let isInPlace = arguments.has("in-place")
         guard isInPlace != (arguments.value("output") != nil) else {

@@ -20,7 +20,7 @@
         private let complete: (String) -> ShellCompleter.Answer
         /// The prompt as a C string, valid until the next prompt.
         private var prompt: UnsafeMutablePointer<CChar>
-        /// The previous lines of the statement, which the editor does not show.
+        /// The statement's previous lines, which completion needs besides the edited line.
         var context = ""
         /// Whether a signal or an error ended the wait for a key.
         private var wasCancelled = false
@@ -53,7 +53,7 @@
         }
 
         private func setUp() -> Bool {
-            // SAFETY: the editor does not retain this object, but `deinit` ends the editor first.
+            // SAFETY: the editor does not retain this object, but `deinit` ends the editor before the object is freed.
             let results = [
                 cedit_set_data(editor, Unmanaged.passUnretained(self).toOpaque()),
                 cedit_set_history_size(list, Self.historyCount),
@@ -115,7 +115,7 @@
             _ = cedit_enter(list, statement)
         }
 
-        /// Reads one character, and returns 1, or 0 at the end, or -1 after a signal or an error.
+        /// Reads one character, and returns 1, 0 at the end of input, or -1 for a signal or error.
         private func read(into character: UnsafeMutablePointer<wchar_t>?) -> Int32 {
             guard let character else { return -1 }
             var bytes: [UInt8] = []

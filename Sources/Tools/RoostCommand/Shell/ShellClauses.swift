@@ -53,7 +53,7 @@ struct ShellClauses {
     /// Returns the keywords that begin clauses, with their ranges.
     ///
     /// A property can be named like a keyword. So a word next to an operator or a comma, or
-    /// directly after a keyword, is a property.
+    /// directly after a keyword other than `distinct`, is a property.
     private static func starts(
         _ text: ShellText, from start: Int, words: [Word]
     ) -> [(word: Word, range: Range<Int>)] {

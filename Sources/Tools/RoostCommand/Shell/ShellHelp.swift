@@ -50,7 +50,7 @@ enum ShellHelp {
                 """),
         Topic(
             name: "let", usage: "let NAME = [fetch] OBJECTS [where PREDICATE] | let NAME = insert ENTITY",
-            summary: "Give a variable objects.",
+            summary: "Assign objects to a variable.",
             text: """
                 A variable holds keys, not values: objects are read each time, so changes appear, and deleted objects do not.
 
@@ -76,8 +76,8 @@ enum ShellHelp {
         Topic(
             name: "update", usage: "update OBJECTS set NAME = VALUE, ... [where PREDICATE]", summary: "Set properties.",
             text: """
-                Expressions see each object as it was before: a = b, b = a exchanges two values. A name that a property and a
-                variable have means the property; $a means the variable.
+                Expressions see each object as it was before: a = b, b = a exchanges two values. If a property and a variable
+                have the same name, the name means the property; $a means the variable.
 
                   update a set title = 'Blue'
                   update Track set unitPrice = unitPrice * 1.1 where album IN $a
@@ -122,7 +122,7 @@ enum ShellHelp {
         return "\(topic.summary)\n\n\(usage)\(topic.text)"
     }
 
-    /// The topics that have a usage line, for the help of `roost shell`.
+    /// The usage lines of the topics, for the help of `roost shell`.
     static var statements: String {
         let shown = topics.filter { !$0.usage.isEmpty }
         let width = shown.map(\.name.count).max() ?? 0

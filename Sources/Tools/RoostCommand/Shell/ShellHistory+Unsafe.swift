@@ -21,8 +21,8 @@ final class ShellHistory {
 
     /// Returns the path of the user's history file.
     ///
-    /// The file is below `XDG_STATE_HOME` or, without an absolute path there, below
-    /// `~/.local/state`. Returns nil without a home directory.
+    /// The file is below `XDG_STATE_HOME` or, if that is not an absolute path, below
+    /// `~/.local/state`. Returns nil if neither directory is known.
     static func path(_ environment: [String: String]) -> String? {
         if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return "\(state)/roost/shell-history" }
         guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }

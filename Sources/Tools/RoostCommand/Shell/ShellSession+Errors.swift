@@ -50,7 +50,7 @@ extension ShellSession {
             inWords(String(message[match.range.upperBound...])), at: clause.map { $0.column + column - 1 })
     }
 
-    /// Returns a message with clauses instead of options.
+    /// Returns a message in which clause names replace option names.
     static func inWords(_ message: String) -> String {
         message
             .replacing(/option '--([a-z-]+)'/) { "'\($0.output.1)'" }

@@ -173,7 +173,7 @@ extension ShellSession {
         }
     }
 
-    /// Returns the attribute of a source's only object, or the object itself.
+    /// Returns the only object's attribute value, or its ID if the source has no attribute.
     ///
     /// - Returns: Null for a source without objects; nil for several objects or a whole entity.
     func value(of objects: Objects, snapshot: any StoreSnapshot) throws -> Value? {

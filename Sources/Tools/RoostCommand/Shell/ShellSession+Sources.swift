@@ -81,7 +81,7 @@ extension ShellSession {
         try snapshot.objectIDs(FetchRequest(entity.name))
     }
 
-    /// Returns the related objects once each, in the order of the given objects.
+    /// Returns each related object once, in the order of the given objects.
     private func follow(
         _ relationship: ManagedObjectModel.Relationship, from ids: [ObjectID], snapshot: any StoreSnapshot
     ) throws(StoreError) -> [ObjectID] {

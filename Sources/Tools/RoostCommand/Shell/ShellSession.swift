@@ -88,7 +88,7 @@ final class ShellSession {
 
     // MARK: Variables
 
-    /// Refuses a variable's name that an entity or a statement has.
+    /// Refuses the name of an entity or a statement as the name of a variable.
     func requireFree(_ name: String) throws {
         guard model.entities.allSatisfy({ $0.name.text != name }), !ShellStatement.words.contains(name.lowercased())
         else { throw UsageError("'\(name)' has a meaning already; choose another name for the variable") }

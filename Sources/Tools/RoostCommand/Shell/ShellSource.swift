@@ -3,7 +3,7 @@ struct ShellSource {
     /// A step to one of the objects, to related objects, or to a value.
     enum Step {
         case position(Int)
-        /// The name of a relationship or, in the last steps, of an attribute or an element.
+        /// The name of a relationship or, in the last steps, of an attribute or composite element.
         case name(String)
     }
 
@@ -34,7 +34,7 @@ struct ShellSource {
         self.end = place
     }
 
-    /// Reads a text that is only a source, or returns nil.
+    /// Reads a text that consists of one source, or returns nil.
     init?(whole text: String) {
         let scanned = ShellText(text)
         guard let source = try? ShellSource(scanned, from: 0), source.end == scanned.count else { return nil }

@@ -55,7 +55,7 @@ extension Subcommand {
             try ShellScript(session, input: StreamInput.standard(isPrompting: false), name: nil).run()
         } catch let failure as ShellFailure {
             if let output = failure.output {
-                // A reader of the output that ends early is an error only if changes are lost.
+                // An early end of the reading program is an error only if changes are lost.
                 guard session.changeCount > 0 else { throw output }
                 if case .system = output.reason { console.printError(failure.message) }
                 code = .failure

@@ -80,7 +80,7 @@ struct ShellStatementBuffer {
 
     private var lines = ""
     private var nesting = BracketNesting()
-    /// The number of the statement's first line.
+    /// The line number at which the statement begins.
     private(set) var firstLine = 0
     private var lineCount = 0
 
@@ -89,7 +89,8 @@ struct ShellStatementBuffer {
 
     /// Adds a line.
     ///
-    /// - Returns: The complete statements, or nil before the first complete one.
+    /// - Returns: The complete statements, or nil after a comment, a blank line or an incomplete
+    ///   statement.
     /// - Throws: `ShellSyntaxError` for a statement that is too long.
     mutating func append(_ line: String) throws(ShellSyntaxError) -> String? {
         lineCount += 1

@@ -52,8 +52,8 @@ extension Subcommand {
 
     /// Returns the destination of a backup.
     ///
-    /// A path without a type and without a store gets the type of the source. The backup reports an
-    /// unusable path.
+    /// A path without a type gets the type of the source if no store exists there. The backup
+    /// reports an unusable path.
     private static func destination(
         _ text: String, type: String, arguments: ParsedArguments
     ) throws -> PersistentStoreDescription {

@@ -31,7 +31,7 @@ package final class DatabaseImport: MadeContent {
     ///
     /// - Parameters:
     ///   - source: The database.
-    ///   - wrapping: A function that wraps the job in the case for this kind of database.
+    ///   - wrapping: A function that wraps the job in its case of ``AnyImportJob``.
     ///   - model: The model to fill, or nil to infer a model. In the `userInfo` of an entity or
     ///     property, `importedFrom` names its table or column. Without `importedFrom`, the name of
     ///     the entity or property is used.

@@ -56,7 +56,7 @@ struct ForeignTable {
     var rowIDColumn: Int?
     /// The name of the rowid, or of the integer primary key, in statements.
     ///
-    /// Nil for a table without either, or whose columns use all names of the rowid.
+    /// Nil if the table has neither, or if columns use all names of the rowid.
     var rowIDName: String?
     /// The positions of the columns of the primary key.
     var primaryKey: [Int] = []

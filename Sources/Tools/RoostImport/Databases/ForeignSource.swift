@@ -26,8 +26,8 @@ protocol ForeignSource: AnyObject {
 
     /// Returns the rows of a table, in the same order each time.
     ///
-    /// The rows are sorted by ``ForeignTable/rowIDName`` or, if it is nil, by the primary key. Each
-    /// row has at most ``maximumColumnCount`` values.
+    /// The rows are sorted by ``ForeignTable/rowIDName``. If it is nil, they are in the order of
+    /// the primary key or of the storage. Each row has at most ``maximumColumnCount`` values.
     ///
     /// - Throws: Errors of the database.
     func rows(_ values: [ForeignValue], of table: Int) throws(StoreError) -> Rows

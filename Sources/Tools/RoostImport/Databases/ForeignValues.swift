@@ -43,7 +43,7 @@ struct DateForm: OptionSet, Hashable {
         return digits
     }
 
-    /// Returns the digits of the fraction of a second in a stored date.
+    /// Returns the digits of a stored date's fraction of a second.
     private static func kept(_ seconds: Double) -> [UInt8] {
         guard let text = DateText.text(seconds), let point = text.firstIndex(of: ".") else { return [] }
         return digits(text[text.index(after: point)...].utf8)

@@ -43,8 +43,8 @@ struct ImportBinding {
 
     /// Finds the table, column, foreign key or join table for each entity and property.
     ///
-    /// A relationship of `model` without `importedFrom` can have the name that `inference` gave to
-    /// its foreign key.
+    /// Without `importedFrom`, a relationship can have the name that `inference` gave to its
+    /// foreign key.
     ///
     /// - Throws: `invalidModel`, with a list of everything that the database cannot fill.
     init(_ model: ManagedObjectModel, inference: ModelInference) throws(StoreError) {

@@ -1,7 +1,7 @@
 internal import RoostCore
 
 #if PostgreSQL
-    /// The kind of value in the server's texts for a column.
+    /// The kind of a column's values, which the server sends as text.
     enum PostgreSQLKind {
         case boolean, integer, real, float, decimal, date, uuid, bytes, text
     }

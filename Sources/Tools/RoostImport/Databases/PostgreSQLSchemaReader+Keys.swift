@@ -181,7 +181,7 @@ internal import RoostCore
             )
         }
 
-        /// Returns the condition that an object belongs to no extension.
+        /// Returns the SQL condition that a catalog entry does not belong to an extension.
         private static func isOwn(_ catalog: String, alias: String) -> String {
             "NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = '\(catalog)'::regclass AND d.objid = \(alias).oid AND d.deptype = 'e')"
         }
@@ -195,7 +195,7 @@ internal import RoostCore
             }
         }
 
-        /// Adds one remark for all objects of a kind.
+        /// Adds one remark for all functions or all types.
         private mutating func leaveOutAll(_ kind: String, found sql: String) throws(StoreError) {
             let names = try database.query(sql).map { "'\(CatalogRow($0).text(0))'" }
             guard let first = names.first else { return }

@@ -10,7 +10,7 @@ internal import RoostCore
         private var tables: [PostgreSQLSource.Table] = []
         /// The table positions by oid.
         var numbers: [String: Int] = [:]
-        /// For each table, the column positions by number on the server.
+        /// For each table, the column positions by the server's column numbers.
         var columns: [[Int: Int]] = []
 
         private init(_ database: ForeignPostgreSQL) { self.database = database }

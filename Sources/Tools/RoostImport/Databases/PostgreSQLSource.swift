@@ -90,7 +90,7 @@ internal import RoostCore
                 try database.rows(sql, hasLargeValues: false), kinds: [.integer, .integer, .integer])
         }
 
-        /// Returns SQL for the key of the object that a row of table `p` becomes.
+        /// Returns the SQL for the object key of a row in table `p`.
         private func key(of table: Int) -> String {
             if let name = schema.tables[table].rowIDName, table < isNumbered.count, !isNumbered[table] {
                 return "p.\(name)"
@@ -120,7 +120,7 @@ internal import RoostCore
             guard declared.primaryKey.isEmpty else {
                 return declared.primaryKey.map { "\(alias).\(tables[table].columns[$0])" }.joined(separator: ", ")
             }
-            // The places of rows do not change in a transaction.
+            // The rows' physical locations do not change in the transaction.
             return tables[table].isPartitioned ? "\(alias).tableoid, \(alias).ctid" : "\(alias).ctid"
         }
     }

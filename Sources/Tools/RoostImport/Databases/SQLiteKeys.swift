@@ -29,7 +29,7 @@ internal import RoostForeignSQLite
 
         /// Returns the FROM clause of a table.
         static func source(_ table: ForeignTable) -> String {
-            // A covering index can have another order.
+            // Without NOT INDEXED, SQLite may read the rows from a covering index, in another order.
             "FROM main.\(ForeignDatabase.quoted(table.name)) AS t NOT INDEXED"
         }
 
@@ -50,7 +50,9 @@ internal import RoostForeignSQLite
             table.rowIDName.map { [$0] } ?? table.primaryKey.map { ForeignDatabase.quoted(table.columns[$0].name) }
         }
 
-        /// Returns SQL for the key of the object to which a foreign key of table `t` refers.
+        /// Returns SQL for the key of the object to which a foreign key refers.
+        ///
+        /// In the SQL, `t` is the table with the foreign key.
         func key(_ key: ForeignTable.ForeignKey, of table: ForeignTable) -> String {
             let parent = schema.tables[key.parent]
             let source = "main.\(ForeignDatabase.quoted(parent.name)) AS p"

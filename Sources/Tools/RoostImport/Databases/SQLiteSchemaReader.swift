@@ -148,7 +148,7 @@ internal import RoostForeignSQLite
                 table.rowIDName = free
                 return
             }
-            // If the rowid has no usable name, the order of the primary key is used.
+            // Without a usable name of the rowid, the rows are sorted by the primary key.
             table.isWithoutRowID = !table.primaryKey.isEmpty
         }
 
@@ -259,7 +259,9 @@ internal import RoostForeignSQLite
             let condition = columns.map { "p.\(ForeignDatabase.quoted(table.columns[$0].name)) = 1" }
             let query =
                 "SELECT 1 FROM main.\(ForeignDatabase.quoted(table.name)) AS p WHERE \(condition.joined(separator: " AND "))"
-            guard try database.canPrepare(query) else { return (nil, "SQLite has no collation for that table's key") }
+            guard try database.canPrepare(query) else {
+                return (nil, "SQLite does not know the collation of that table's key")
+            }
             return ((number, columns), nil)
         }
     }

@@ -13,7 +13,7 @@ struct SchemaName: Hashable {
 
     func hasPrefix(_ prefix: String) -> Bool { folded.starts(with: prefix.utf8) }
 
-    /// Returns the rest of the name, or nil without the prefix.
+    /// Returns the rest of the name in lowercase, or nil if the prefix is missing.
     func suffix(after prefix: SchemaName) -> String? {
         guard folded.starts(with: prefix.folded) else { return nil }
         return String(decoding: folded.dropFirst(prefix.folded.count), as: UTF8.self)

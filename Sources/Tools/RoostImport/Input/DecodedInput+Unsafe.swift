@@ -10,7 +10,7 @@ struct DecodedInput {
     /// The first half of a surrogate pair whose second half has not been read yet.
     private var firstHalf: UInt16?
     private var raw: [UInt8] = []
-    /// Decoded bytes, to be read from `decodedStart`.
+    /// The decoded bytes, already returned up to `decodedStart`.
     private var decoded: [UInt8] = []
     private var decodedStart = 0
     private static let chunkByteCount = 64 << 10

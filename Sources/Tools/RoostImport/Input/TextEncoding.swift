@@ -5,7 +5,7 @@ package enum TextEncoding: String, Sendable, CaseIterable {
     case utf16 = "utf-16"
     case utf16LittleEndian = "utf-16le"
     case utf16BigEndian = "utf-16be"
-    /// ISO 8859-1: each byte is the character with that number.
+    /// ISO 8859-1, in which each byte is the Unicode number of a character.
     case latin1 = "latin1"
     /// Windows-1252, which programs on Windows call ANSI.
     case windows1252 = "windows-1252"

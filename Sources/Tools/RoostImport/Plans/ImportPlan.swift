@@ -29,7 +29,7 @@ package struct ImportPlan: Sendable, Hashable, Encodable {
     }
 
     package var tables: [Table] = []
-    /// Remarks about other parts that are left out, such as views and triggers.
+    /// Remarks about the whole database, such as views and triggers that are left out.
     package var remarks: [String] = []
 
     package init() {}

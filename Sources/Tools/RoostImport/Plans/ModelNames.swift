@@ -7,7 +7,7 @@ package struct ModelNames {
     /// The maximum number of bytes of a name before a number is appended.
     private static let maximumByteCount = 240
 
-    /// Creates a source, whose names for properties avoid the reserved names.
+    /// Creates a source, which avoids reserved property names if `ofProperties` is true.
     package init(ofProperties: Bool = true) {
         if ofProperties { taken = Set(ManagedObjectModel.reservedPropertyNames.map { $0.lowercased() }) }
     }

@@ -5,7 +5,7 @@ internal import RoostCore
 ///
 /// Each cell is a range of the buffer, in which a doubled quote becomes one quote. The first line
 /// determines how all lines end: with LF or CR LF, or with CR alone. An empty cell is null, and
-/// `""` is an empty text. Empty lines are skipped. So in a text of one column, a line with only the
+/// `""` is an empty text. Empty lines are skipped. In a text of one column, a line with only the
 /// separator is a row with null. The buffer grows to the size of the longest row.
 final class DelimitedReader: TextRowReader {
     private static let maximumRowByteCount = 256 << 20

@@ -21,7 +21,7 @@ protocol TextRowReader: AnyObject {
 struct ImportRow {
     struct Cell {
         enum Kind: UInt8 {
-            /// The row has no such cell.
+            /// The row has no cell in the column.
             case absent
             case null
             /// Characters of an unknown type, as in a CSV cell.
@@ -49,6 +49,6 @@ struct ImportRow {
     ///
     /// Missing cells at the end count as absent.
     var cells: [Cell] = []
-    /// The reason why the row is invalid, without the line, or nil.
+    /// The reason why the row is invalid, without the line number, or nil.
     var problem: String?
 }

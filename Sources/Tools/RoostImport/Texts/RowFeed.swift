@@ -125,7 +125,7 @@ final class RowFeed {
                         try target.relation.map { (relation) throws(StoreError) in try attribute(relation) }
                         ?? target.field
                     if let value = source.format.value(bytes, for: field, in: source.model) {
-                        // The value is compared with stored values, so 4.1 becomes the nearest float.
+                        // The value is compared with stored values, so 4.1 for a float becomes the nearest float.
                         row[target.property] =
                             target.relation == nil ? value : value.stored(as: field.kind) ?? value
                     } else {

@@ -19,7 +19,7 @@ extension TextImport {
     /// all rows form one transaction. With a key, a transaction has at most 20 000 rows, which are
     /// held in memory. After an error, the committed transactions remain.
     ///
-    /// With `isNew`, the message of an error does not count imported rows, because the caller
+    /// If `isNew` is true, error messages omit the number of imported rows, because the caller
     /// deletes the store.
     ///
     /// - Throws: The errors of a batch insert; `invalidValue` with the line of an invalid row.

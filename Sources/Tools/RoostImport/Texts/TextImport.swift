@@ -155,7 +155,7 @@ package final class TextImport: MadeContent {
         )
     }
 
-    /// Requires that rows of the text refer to each other by the key of the import.
+    /// Requires that references between rows of the text use the key of the import.
     ///
     /// Otherwise a related object would be inserted twice: for the relation, and for its own row.
     private func requireKeyOfOwnRelations() throws(StoreError) {

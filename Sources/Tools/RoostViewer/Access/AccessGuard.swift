@@ -3,7 +3,7 @@
 
     /// A guard that decides which requests are answered.
     ///
-    /// The start address contains a token that works once. The response to its request sets a
+    /// The start address contains a token that works once. The response to this address sets a
     /// cookie. All other requests need this cookie or the ``programToken``, except requests for
     /// files of the page.
     ///

@@ -25,14 +25,14 @@
             for id in Set(ids) { states[id] = .some(try Self.state(of: id, snapshot: snapshot)) }
         }
 
-        /// Sets the state in `new` for each object whose state here equals its state in `former`.
+        /// Replaces each state that equals the object's state in `former` by its state in `new`.
         mutating func replace(_ former: ObjectStates, by new: ObjectStates) {
             for (id, state) in new.states {
                 if let known = states[id], let old = former.states[id], known == old { states[id] = .some(state) }
             }
         }
 
-        /// Returns an object whose current state differs from the state here, or nil.
+        /// Returns an object whose state in `store` differs from its recorded state, or nil.
         func firstDifference(in store: Store) throws -> ObjectID? {
             let snapshot = try store.persistentStore.snapshot()
             defer { snapshot.close() }

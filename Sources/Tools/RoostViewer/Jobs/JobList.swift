@@ -14,7 +14,7 @@
 
         /// The time that an asynchronous request waits for its response.
         private static let patienceMilliseconds = 120
-        /// The number of jobs after which the oldest finished jobs are removed.
+        /// The number of jobs above which the oldest finished jobs are removed.
         private static let keptCount = 32
         /// The maximum number of jobs that run at once.
         ///
@@ -27,8 +27,8 @@
 
         /// Runs a potentially long operation for a request.
         ///
-        /// A request with `Prefer: respond-async` gets the job's number after
-        /// ``patienceMilliseconds``. All other requests wait for the response.
+        /// A request with `Prefer: respond-async` gets the job's number if the response takes
+        /// longer than ``patienceMilliseconds``. All other requests wait for the response.
         func answer(
             _ request: HTTPRequest, what: String, _ body: @escaping @Sendable (Job) throws -> HTTPResponse
         ) -> HTTPResponse {

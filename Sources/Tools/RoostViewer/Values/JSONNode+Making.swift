@@ -32,7 +32,7 @@
             return text
         }
 
-        /// The whole number that a number or a string contains, or nil for any other node.
+        /// The integer in a number or string node, or nil for any other node.
         var integer: Int64? {
             switch content {
             case .number(let text), .string(let text): Int64(text)

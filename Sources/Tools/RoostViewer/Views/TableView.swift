@@ -127,7 +127,7 @@
             return (Array(all.dropFirst(first).prefix(size)), all.count)
         }
 
-        /// Whether the order is that of the keys or of an index.
+        /// Whether the objects are in the order of their keys or of an index.
         private var isInOrder: Bool {
             guard let first = fetch.sortDescriptors.first else { return true }
             return fetch.sortDescriptors.count == 1 && first.options.isEmpty
@@ -182,7 +182,7 @@
             return records
         }
 
-        /// Returns the numbers of related objects, by the index of the column and the object's key.
+        /// Returns the counts of related objects, by the index of the column and the object's key.
         private func linkCounts(of ids: [ObjectID], snapshot: any StoreSnapshot) throws(StoreError) -> [[Int64: Int]] {
             var counts: [[Int64: Int]] = []
             for column in columns {

@@ -268,7 +268,7 @@ extension SQLPredicateTranslator {
         {
             return isIn(term, operands: operands)
         }
-        // IN cannot express expressions or text options. In a short list, each member becomes a comparison.
+        // IN is used only for simple constants without text options. In other short lists, members become comparisons.
         guard members.count <= Self.valuesPerList else { return nil }
         var terms: [String] = []
         for member in members {

@@ -3,7 +3,7 @@ internal import RoostQuery
 
 extension SQLPredicateTranslator {
     /// Returns the condition that a row is in the index ranges of a folded comparison with a
-    /// constant; nil for any other predicate.
+    /// constant; nil without such ranges.
     ///
     /// A folded comparison ignores case or diacritics. The ranges may contain rows that do not
     /// match.
@@ -57,7 +57,7 @@ extension FetchRequest.Expression {
 typealias SQLRowCount = (_ sql: String, _ values: [SQLValue], _ limit: Int64?) throws(StoreError) -> Int64?
 
 extension SQLFetchStatement {
-    /// The maximum number of folded comparisons that are counted for one request.
+    /// The maximum number of folded comparisons whose rows are counted for one request.
     private static let maximumCounted = 2
 
     /// Returns a folded comparison in a request's predicate, if its ranges in an index contain few

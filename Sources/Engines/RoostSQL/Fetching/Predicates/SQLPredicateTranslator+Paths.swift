@@ -405,7 +405,7 @@ extension SQLPredicateTranslator {
     /// Returns nil if one SELECT cannot find the rows for all objects.
     private func found(_ collection: SQLCollection) -> String? {
         guard collection.isFree, !collection.conditions.isEmpty, let row = collection.origin.row else { return nil }
-        // Each SELECT returns the rows whose key is in the SELECT of the following part of the path.
+        // Each SELECT contains the SELECT of the path's following part, and returns the keys of source objects.
         var key = collection.origin.key
         var found = select(row, from: collection.table, level: collection.level, conditions: collection.conditions)
         for stage in collection.stages.reversed() {

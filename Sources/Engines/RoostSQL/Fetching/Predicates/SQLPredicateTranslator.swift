@@ -29,7 +29,7 @@ struct SQLPredicateTranslator {
 
     /// The maximum nesting of parentheses in a condition, because parsers have small stacks.
     static let maximumNesting = 25
-    /// The nesting that a subselect counts as, because its keywords also use the parser's stack.
+    /// The nesting levels that a subselect adds, because its keywords also use the parser's stack.
     static let nestingOfSelect = 5
     /// The maximum number of terms in a group of AND or OR.
     static let termsPerChain = 16
@@ -125,7 +125,7 @@ struct SQLPredicateTranslator {
         }
     }
 
-    /// Returns whether a predicate compares a field that is stored as a number, not by IN.
+    /// Returns whether a predicate, other than IN, compares a field that is stored as a number.
     private func comparesNumbers(_ predicate: FetchRequest.Predicate) -> Bool {
         guard case .comparison(let comparison) = predicate, comparison.operator != .isIn,
             case .keyPath(let path) = comparison.left,

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A part of a store, which one thread reads.
+/// A part of a store, read by one thread.
 enum ContentPart: Sendable {
     case structure
     /// Records of one hierarchy, in a range of keys.
@@ -19,11 +19,11 @@ enum ContentPart: Sendable {
     private static let wantedCount = 1 << 15
     private static let maximumCount = 16
 
-    /// Divides a store into parts; large hierarchies and relationships give several ranges of keys.
+    /// Divides a store into parts: a large hierarchy or relationship becomes several key ranges.
     ///
-    /// A ``SequentialSnapshot`` is not divided into ranges. The structure comes first, because only
-    /// one thread can check it. The parts cover all content even if the counts of `tally` are
-    /// wrong.
+    /// A ``SequentialSnapshot`` is not divided into ranges. The structure comes first, so that
+    /// other threads read content while one thread checks it. The parts cover all content even if
+    /// the counts of `tally` are wrong.
     static func parts(
         of tally: StoreTally, snapshot: any StoreSnapshot, checkingStructure: Bool
     ) throws(StoreError) -> [ContentPart] {
@@ -48,7 +48,7 @@ enum ContentPart: Sendable {
         return parts
     }
 
-    /// Divides the keys up to about `lastKey` into ranges for `count` records or links.
+    /// Divides all keys into ranges for `count` records or links; `lastKey` sets their width.
     private static func spans(_ count: Int, lastKey: Int64) -> [KeySpan] {
         let pieces = Int64(min(maximumCount, max(1, count / wantedCount)))
         let width = lastKey / pieces

@@ -12,7 +12,7 @@ struct FoundContent {
         tally = StoreTally(model: model)
     }
 
-    /// Notes entities as read unless one was read before, and returns whether they were noted.
+    /// Marks entities as read if none of them is marked yet, and returns whether it marked them.
     ///
     /// If the result is true, the caller must add all objects of the entities to the tally.
     mutating func begins(_ numbers: [Int]) -> Bool {
@@ -21,13 +21,13 @@ struct FoundContent {
         return true
     }
 
-    /// Notes a relationship's links as read, and returns whether this is the first time.
+    /// Marks a relationship's links as read, and returns whether they were not marked yet.
     mutating func begins(linksOf relationship: Int) -> Bool { relationships.insert(relationship).inserted }
 
     mutating func add(_ records: RecordBatch) { tally.add(records) }
     mutating func add(_ links: LinkBatch) { tally.add(links) }
 
-    /// Reads and counts all objects and links that are not yet counted.
+    /// Reads and counts the content of all entities and relationships not yet marked as read.
     mutating func countRest(
         of snapshot: any StoreSnapshot, options: ConversionOptions, noting skipped: inout SkippedObjects
     ) throws(StoreError) {

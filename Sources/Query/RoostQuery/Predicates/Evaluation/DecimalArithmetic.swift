@@ -122,12 +122,12 @@ extension DecimalNumber {
         return DecimalNumber(isNegative: isNegative, mantissa: whole, exponent: 0) ?? self
     }
 
-    /// Returns the mantissa for an equal or lower exponent; nil if it has more than 38 digits.
+    /// Returns the mantissa scaled to an equal or lower exponent; nil if over 38 digits.
     private func mantissa(_ exponent: Int16) -> UInt128? {
         wholeMantissa(exponent).flatMap { $0 < Self.mantissaLimit ? $0 : nil }
     }
 
-    /// Returns the mantissa for an equal or lower exponent; nil if it does not fit into 128 bits.
+    /// Returns the mantissa scaled to an equal or lower exponent; nil if over 128 bits.
     private func wholeMantissa(_ exponent: Int16) -> UInt128? {
         guard mantissa != 0 else { return 0 }
         guard self.exponent - exponent <= 38 else { return nil }

@@ -27,7 +27,7 @@ final class OperandSet: @unchecked Sendable {
             // NaN equals no value, not even itself.
             guard PredicateOperand.equal(constant.operand, constant.operand) else { continue }
             var place = Self.hash(constant.operand) & (capacity - 1)
-            // A duplicate replaces the index of the same constant, because a second slot would lengthen runs.
+            // A repeated constant reuses its slot, because a second slot would lengthen runs.
             while table[place] >= 0, !Self.isSame(constants[Int(table[place])].operand, constant.operand) {
                 place = (place + 1) & (capacity - 1)
             }
@@ -49,7 +49,7 @@ final class OperandSet: @unchecked Sendable {
         return false
     }
 
-    /// The longest run of used slots, which limits the comparisons of a lookup.
+    /// The length of the longest run of used slots, which limits the comparisons of a lookup.
     var longestRun: Int {
         var (longest, run) = (0, 0)
         for place in 0...mask {

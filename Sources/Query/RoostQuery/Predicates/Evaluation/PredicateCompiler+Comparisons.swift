@@ -32,10 +32,10 @@ extension PredicateCompiler {
         return try compare(left, comparison: comparison, depth: depth)
     }
 
-    /// Compiles a comparison that asks only whether an object matches; nil for any other
-    /// comparison.
+    /// Compiles a comparison such as `SUBQUERY(…).@count > 0`, which asks only whether any object
+    /// matches.
     ///
-    /// An example is `SUBQUERY(…).@count > 0`.
+    /// Returns nil for any other comparison.
     private mutating func existence(
         _ comparison: FetchRequest.Comparison, depth: Int
     ) throws(StoreError) -> Condition? {
@@ -207,7 +207,9 @@ extension PredicateCompiler {
 
     // MARK: Comparable types
 
-    /// Returns an error that shows no constants, because they may be user data.
+    /// Returns the error for a left side with many values.
+    ///
+    /// The message shows no constants, because they may be user data.
     private func manyValues(_ comparison: FetchRequest.Comparison) -> StoreError {
         let symbol = Self.symbol(comparison.operator)
         var example = ""

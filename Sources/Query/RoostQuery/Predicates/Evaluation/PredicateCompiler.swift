@@ -165,7 +165,7 @@ struct PredicateCompiler {
 
     /// Declares a variable, and returns its slot.
     ///
-    /// The user of the compiled program must set the variable's value.
+    /// The code that runs the program must set the variable's value.
     mutating func declare(_ name: String, type: PredicateType) -> Int {
         let slot = newVariable()
         variables.append(Variable(name: name, slot: slot, type: type))
@@ -179,7 +179,7 @@ struct PredicateCompiler {
         return Term(node: add(.variable(variable.slot)), type: variable.type, isPlain: true)
     }
 
-    /// The error for a variable without a value; `near` is a variable that could be meant.
+    /// Returns the error for a variable without a value; `near` is a variable with a similar name.
     func unbound(_ name: String, near: String? = nil) -> StoreError {
         let hint = near.map { "did you mean '\(PredicatePrinter.variable($0))'? A variable" } ?? "a variable"
         return invalid(
@@ -205,8 +205,9 @@ struct PredicateCompiler {
 
     var now: Value { .date(start) }
 
-    /// Returns the index of a property's first place in ``PredicateProgram/places``, which has one
-    /// place for each entity of the model.
+    /// Returns the index of a property's first place in ``PredicateProgram/places``.
+    ///
+    /// Each property has one place for each entity of the model.
     mutating func slots(_ name: String, of number: Int) -> Int {
         let key = FieldName(entity: number, name: name)
         if let slots = slotsByField[key] { return slots }
@@ -225,8 +226,8 @@ struct PredicateCompiler {
         return add(.path(parts.paths.count - 1))
     }
 
-    /// Sets `readsEnd` of a collection's path if another path, added after the first `count` paths,
-    /// starts at the variable in `slot`.
+    /// Sets `readsEnd` of a collection's path if a path from index `count` on starts at the
+    /// variable in `slot`.
     mutating func readEnds(of collection: Term, ifPathsFrom slot: Int, since count: Int) {
         guard case .path(let path) = parts.nodes[collection.node] else { return }
         for other in parts.paths[count...] {

@@ -3,8 +3,7 @@ internal import RoostCore
 extension PredicateEvaluator {
     private static var countPerRead: Int { 128 }
 
-    /// Reads the objects that each path reaches from the records before its first to-many
-    /// relationship.
+    /// Reads the objects that paths from the records reach before any to-many relationship.
     ///
     /// Errors are ignored, because the evaluation repeats a failed read and reports its error.
     func prefetch(for records: RecordBatch) {
@@ -166,9 +165,9 @@ extension PredicateEvaluator {
 
 /// The rule for an object that a path reaches several times.
 enum Repetition {
-    /// The object counts each time, as counts, sums and ordered values require.
+    /// The object gives its value each time, as counts, sums and ordered values require.
     case everyWay
-    /// The object need not count more than once, because repeated values do not change the result.
+    /// Later visits may be skipped, because repeated values do not change the result.
     case once
 }
 

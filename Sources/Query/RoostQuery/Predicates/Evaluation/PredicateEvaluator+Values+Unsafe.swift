@@ -188,7 +188,7 @@ extension PredicateEvaluator {
 
     // MARK: Values
 
-    /// Returns an operand whose bytes are valid until the next call of ``begin(_:)``.
+    /// Returns a value as an operand, whose bytes are valid until the next call of ``begin(_:)``.
     func encoded(_ value: Value) -> PredicateOperand {
         let constant = PredicateConstant(value, model: program.model)
         guard case .bytes(let bytes) = constant.operand else { return constant.operand }

@@ -89,7 +89,7 @@ final class PredicateEvaluator {
         }
     }
 
-    /// Reads like ``load(_:inHierarchyOf:)``, but returns false instead of storing an error.
+    /// Reads like ``load(_:inHierarchyOf:)``, but stores no error; returns false after a failure.
     func loadQuietly(_ keys: some Sequence<Int64>, inHierarchyOf root: Int) -> Bool {
         guard root >= 0, let related else { return false }
         return (try? related.load(keys, inHierarchyOf: root)) != nil

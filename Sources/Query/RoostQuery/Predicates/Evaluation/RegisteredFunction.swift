@@ -38,7 +38,7 @@ public struct RegisteredFunction: Sendable {
         guard !name.isEmpty, FetchRequest.Function(rawValue: name) == nil else {
             throw StoreError(
                 .invalidRequest,
-                "A function of a program cannot have the name '\(name)'; choose a name that is not empty and not the name of a built-in function."
+                "A registered function cannot have the name '\(name)'; choose a name that is not empty and not the name of a built-in function."
             )
         }
         guard resultType != .composite, resultType != .undefined else {

@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// A valid comparison of an object's own field with a constant, in a form that needs no compiler.
 ///
-/// ``PredicateCompiler`` gives the comparison the same meaning.
+/// The results are the same as with ``PredicateCompiler``.
 struct FieldComparison {
     let entity: Int
     let field: RecordLayout.Field

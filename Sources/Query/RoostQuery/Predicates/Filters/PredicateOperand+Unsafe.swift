@@ -13,7 +13,7 @@ enum PredicateOperand {
     /// A composite that is present.
     case present
 
-    /// Creates the value of a record's field, with bytes in the record's memory.
+    /// Creates the value of a record's field; its bytes, if any, are in the record's memory.
     ///
     /// `destinationRoot` is the root of the destination's hierarchy, and is used only for a field
     /// of kind `reference`.

@@ -3,7 +3,7 @@ package import RoostCore
 /// A key path whose names were resolved to properties of a model.
 ///
 /// A path through to-many relationships has one value for each route along the path, in the order
-/// of the relationships. An object on several routes counts each time.
+/// of the relationships. An object at the end of several routes gives several values.
 package struct ResolvedPath: Sendable {
     package enum End: Sendable {
         /// The objects: the start of the path, or the destinations of the last relationship.

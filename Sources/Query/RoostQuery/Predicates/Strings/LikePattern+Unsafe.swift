@@ -13,7 +13,7 @@ struct LikePattern: Sendable {
         case anyRun
     }
 
-    /// The parts of the pattern between its `*`; nil if the pattern contains `?`.
+    /// The literal parts that `*` separates; nil if the pattern contains `?`.
     let literalParts: [[UInt8]]?
     private let bytes: PlainBytes
     private let ends: PlainArray<Int>

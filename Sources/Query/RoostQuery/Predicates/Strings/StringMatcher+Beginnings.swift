@@ -6,7 +6,7 @@ package struct TextRange: Hashable, Sendable {
     /// The first text after the range; nil if the range has no end.
     package var upper: String?
 
-    /// Creates the range of all texts with an ASCII prefix, followed by a character beyond ASCII.
+    /// Creates the range of all texts that continue an ASCII prefix with a character beyond ASCII.
     fileprivate init(beyondASCIIAfter prefix: [UInt8]) {
         lower = Self.text(prefix) + "\u{80}"
         upper = Self.end(of: prefix)

@@ -100,7 +100,7 @@ public final class StringMatcher: @unchecked Sendable {
         case whole, start, end, anywhere
     }
 
-    /// The folded pattern, and its place in matching folded texts; nil for other operators.
+    /// The folded pattern, and its place in matching folded texts; nil for operators without one.
     package var literal: (pattern: String, place: Place)? {
         let place: Place
         switch method {

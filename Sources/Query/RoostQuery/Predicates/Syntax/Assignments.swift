@@ -11,8 +11,8 @@ public import RoostCore
 ///
 /// Expressions read an object's values before the update, so `a = b, b = a` exchanges two values.
 /// In a string literal, an interpolated value is assigned unchanged, and `\(key: name)` inserts the
-/// name of a property. The notation of any other value determines its type. Write an element of a
-/// composite attribute as a dotted path.
+/// name of a property. The notation of a value in the text determines its type. Write an
+/// element of a composite attribute as a dotted path.
 public struct Assignments: Sendable {
     private enum Content: Sendable {
         case expressions([String: FetchRequest.Expression])

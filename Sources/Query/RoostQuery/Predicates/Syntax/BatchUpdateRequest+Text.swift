@@ -5,8 +5,8 @@ extension BatchUpdateRequest {
     ///
     /// The text is parsed as a comparison, which gives literals the type of the property.
     ///
-    /// - Throws: `invalidRequest` for any other text, and for a property that is already set; the
-    ///   errors of parsing a predicate.
+    /// - Throws: `invalidRequest` for any other text, and for a second assignment to a property;
+    ///   the errors of parsing a predicate.
     package mutating func set(_ assignment: String, model: ManagedObjectModel) throws(StoreError) {
         guard
             case .comparison(let comparison) = try FetchRequest.Predicate(assignment, for: entity, model: model),

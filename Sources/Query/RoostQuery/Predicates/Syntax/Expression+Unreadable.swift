@@ -3,7 +3,7 @@ package import RoostCore
 /// Expressions that store a parsing error.
 ///
 /// A Swift literal cannot throw, so compiling a request with the expression throws the error. The
-/// expression is a call of a function with a name that no text can contain.
+/// expression is a call of a function whose name begins with U+0000.
 extension FetchRequest.Expression {
     private static let unreadable = "\u{0}unreadable"
 

@@ -61,7 +61,7 @@ extension FetchRequest.Function {
     private static let byName = Dictionary(
         allCases.map { (key($0.rawValue), $0) }, uniquingKeysWith: { first, _ in first })
 
-    /// Returns why the language lacks a function of Core Data; nil for other names.
+    /// Returns why the language lacks the named function of Core Data; nil for any other name.
     static func refusal(_ name: String) -> String? {
         switch key(name) {
         case "random", "randomn": "each call would return another value"

@@ -36,10 +36,11 @@ extension FetchRequest.Predicate {
     /// Parses a predicate in the language of Core Data's predicate format strings, without a model.
     ///
     /// `docs/predicates.md` describes the language. A request that uses the predicate checks the
-    /// names. The notation of a literal determines its type. A whole number of up to 64 bits is an
-    /// integer. Any other number is a double, or a decimal if only a decimal is exact. Pass values
-    /// of other types as arguments, or write the type: `CAST("2024-05-01", "NSDate")`. Do not parse
-    /// untrusted texts, because entity names in casts to NSManagedObjectID are never freed.
+    /// names. The notation of a literal determines its type. A whole number in the range of `Int64`
+    /// is an integer. Any other number is a double, or a decimal if only a decimal keeps all its
+    /// digits. Pass values of other types as arguments, or write the type:
+    /// `CAST("2024-05-01", "NSDate")`. Do not parse untrusted texts, because entity names in casts
+    /// to NSManagedObjectID are never freed.
     ///
     /// - Parameters:
     ///   - format: The predicate. Inside quotes, `%` and `$` are ordinary characters.
@@ -61,8 +62,9 @@ extension FetchRequest.Predicate {
         }
     }
 
-    /// Returns the text from which ``init(_:_:for:model:ofGroups:)`` creates the same predicate or
-    /// condition on groups.
+    /// Returns the text from which ``init(_:_:for:model:ofGroups:)`` creates the same predicate.
+    ///
+    /// The predicate can be a ``RowRequest/havingPredicate``.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`; the errors of ``format()``.
     package func format(for entity: EntityName, model: ManagedObjectModel) throws(StoreError) -> String {

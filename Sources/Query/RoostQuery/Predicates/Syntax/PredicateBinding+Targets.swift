@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// Determines the target of each literal: the operand whose type decides the type of the literal.
+/// Determines the target of each literal: the operand type that decides the literal's type.
 extension PredicateBinding {
     struct Shape {
         /// The target of a literal that is compared with the operand or with one of its elements;

@@ -34,7 +34,7 @@ extension PredicateBinding {
             .invalidValue, message: "The number is outside the range of every type.", at: place)
     }
 
-    /// Returns the value of a literal in the type of a target, or nil.
+    /// Returns the value of a literal for a target; nil if the literal does not fit.
     private static func value(_ literal: PredicateLiteral, target: Target, model: ManagedObjectModel?) -> Value? {
         switch (target.kind, literal) {
         case (.integer64, _), (.integer32, _), (.integer16, _), (.order, _), (.boolean, _), (.double, _):

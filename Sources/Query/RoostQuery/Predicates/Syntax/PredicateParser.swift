@@ -74,7 +74,7 @@ struct PredicateParser {
     /// Whether the first attempt failed because the text is nested too deep for the caller's stack.
     private(set) var needsDeepStack = false
 
-    /// Runs `body` with a parser, and again on a larger stack if the text is nested too deep.
+    /// Runs `body` with a parser, and again on a larger stack if the caller's stack is too small.
     static func read<Result: Sendable>(
         _ source: PredicateText,
         _ body: @escaping @Sendable (inout PredicateParser) throws(StoreError) -> Result
@@ -151,7 +151,9 @@ struct PredicateParser {
 
     mutating func advance() throws(StoreError) { token = try tokenizer.next() }
 
-    /// Consumes the current token and returns true if the token is the given sign or keyword.
+    /// Consumes the current token if it is the given sign or keyword.
+    ///
+    /// - Returns: Whether the token was consumed.
     mutating func take(_ text: String) throws(StoreError) -> Bool {
         guard keyword == text else { return false }
         try advance()

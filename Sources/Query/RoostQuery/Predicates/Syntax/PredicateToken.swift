@@ -106,7 +106,7 @@ enum PredicateLanguage {
         isNameStart(scalar) || (scalar.isASCII ? ("0"..."9").contains(scalar) : scalar.properties.isXIDContinue)
     }
 
-    /// Whether a name needs no quotes; true for a keyword, which needs a preceding `#`.
+    /// Whether a name needs no quotes; also true for a keyword, which needs only a preceding `#`.
     static func isPlainName(_ name: some StringProtocol) -> Bool {
         guard let first = name.unicodeScalars.first else { return false }
         return isNameStart(first) && name.unicodeScalars.allSatisfy(isNamePart)
