@@ -12,7 +12,7 @@ final class LockStepLane {
     /// The current generation, or nil if it is unknown until the next commit.
     private var generation: Generation?
 
-    /// Creates an empty store with the plain model's entities.
+    /// Creates an empty store of the managed object model.
     init(_ fixture: StoreFixture, model: ManagedObjectModel) throws {
         self.fixture = fixture
         let bench = try Workbench(fixture)
@@ -37,7 +37,7 @@ final class LockStepLane {
         snapshots = [:]
     }
 
-    /// Applies a step and compares its result; `reference` is the model after the step.
+    /// Applies a step and compares its result; `reference` is the reference store after the step.
     func perform(_ step: LockStepStep, reference: ReferenceStore, digest: StoreDigest?) throws {
         switch step {
         case .change, .nothing: break

@@ -27,7 +27,7 @@ package enum QueryCampaign {
         }
     }
 
-    /// Runs requests in random worlds, with new stores of each writable fixture for each world.
+    /// Runs requests in random worlds, with new stores of all fixtures for each world.
     ///
     /// - Throws: A shrunk ``QueryFailure``, or an error of creating a store.
     package static func run(
@@ -95,7 +95,7 @@ package enum QueryCampaign {
 
     /// Requires that the first store refuses a senseless request.
     ///
-    /// The other stores are compared only with the first, so all could wrongly accept the request.
+    /// The others are compared only with it, so without this check all could accept the request.
     private static func requireRefusal(
         _ answer: QueryLane.Answer, of request: RowRequest, by lane: QueryLane, in world: QueryWorld
     ) throws {

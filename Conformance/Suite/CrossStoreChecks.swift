@@ -12,7 +12,7 @@ package enum CrossStoreChecks {
         FetchRequest("Specimen", where: !.less("dbl", than: 0.5), sortedBy: [.init("dbl"), .init("dec")]),
     ]
 
-    /// Copies a sample library from a store of `source` to a store of `target`, and compares both.
+    /// Copies a sample graph from a store of `source` to a store of `target`, and compares both.
     ///
     /// The copy uses only the store contract.
     package static func copy(from source: StoreFixture, to target: StoreFixture, seed: UInt64, objectCount: Int = 500)

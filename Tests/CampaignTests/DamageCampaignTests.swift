@@ -35,7 +35,7 @@ struct DamageCampaignTests {
                 results.numbers(of: operation, with: .different) == [], "\(operation) gave other content: \(place2)")
         }
         #expect(results.remarks["changed", default: []] == [], "reading changed the file: \(place2)")
-        #expect(results.remarks["check-missed", default: []] == [], "check said sound: \(place2)")
+        #expect(results.remarks["check-missed", default: []] == [], "check missed it: \(place2)")
         #expect(results.remarks.keys.filter { $0.hasPrefix("left:") } == [], "files were left: \(place2)")
         // A campaign proves nothing if the damage rarely hits live bytes, or if `check` never finds damage.
         #expect(results.trials.count { $0.hitsLive } > count / 3)

@@ -179,12 +179,12 @@ struct SortTests {
         var random = SeededGenerator(seed: 7)
         let things = try things(300, using: &random)
         let plain = FetchRequest.SortDescriptor(name, ascending: ascending)
-        // Sorting by `nowhere` is an error. `made` is null for all objects, but its path
-        // through a relationship requires encoded keys.
+        // Sorting by `nowhere` is an error.
         let nowhere = FetchRequest.SortDescriptor("owner.things.title")
         #expect(throws: StoreError.self) {
             try keys(FetchRequest("Thing", sortedBy: [nowhere, plain]), of: things)
         }
+        // `made` is null for every object: it forces encoded keys, but does not change the order.
         let made = FetchRequest.SortDescriptor("previous.integer64")
         for (limit, offset) in [(nil, 0), (5, 0), (3, 40), (0, 2)] as [(Int?, Int)] {
             let byRecords = try keys(
@@ -204,8 +204,7 @@ struct SortTests {
         var random = SeededGenerator(seed: 13)
         let things = try things(2500, using: &random)
         let order = [FetchRequest.SortDescriptor(name, ascending: ascending)]
-        // No predicate, one on a field, one that must be evaluated, and one that needs another
-        // object.
+        // No predicate, one on a field, one on a function's result, and one on another object.
         let predicates: [FetchRequest.Predicate?] = [
             nil, .notEqual("integer64", to: 1),
             .comparison(
@@ -275,7 +274,7 @@ struct SortTests {
         #expect(graph.readCount <= 6)
     }
 
-    @Test("an error of a related object ends a sorted fetch and names no record")
+    @Test("an error of a related object ends a sorted fetch and has no damaged object")
     func relatedError() throws {
         final class FailingGraph: ObjectGraph {
             func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError) {

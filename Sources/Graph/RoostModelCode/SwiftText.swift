@@ -59,7 +59,7 @@ enum SwiftText {
     /// The lines cannot end the literal or contain an interpolation, because each delimiter has
     /// more `#` than any run of `#` in the lines.
     ///
-    /// The first line of the literal is not indented.
+    /// The opening delimiter is not indented.
     static func rawLiteral(_ lines: [some StringProtocol], indentation: String) -> String {
         var longest = 0
         for line in lines {

@@ -1,6 +1,6 @@
 /// A store that can record its changes.
 ///
-/// A conforming type can lack ``StoreCapability/history``, so callers use the extensions of
+/// The type of a store can lack ``StoreCapability/history``, so callers use the extensions of
 /// ``PersistentStore``.
 package protocol HistoryKeepingStore: PersistentStore {
     /// Removes transactions from the history, in one or more write transactions.

@@ -116,7 +116,7 @@ package struct ModelValidator {
         }
         var depths = entities.map { _ in 0 }
         fieldCounts = entities.map { entity in
-            // A relationship has at most two fields: a reference, and a position in the inverse.
+            // A relationship has at most two fields: a reference, and a place in an ordered inverse.
             entity.attributes.reduce(0) { $0 + Self.fieldCount($1, depth: 0) } + entity.relationships.count * 2
                 + entity.fetchedProperties.count
         }

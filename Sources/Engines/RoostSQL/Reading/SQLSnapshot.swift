@@ -25,7 +25,7 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot, Vi
     package var model: ManagedObjectModel { store.schema.model }
     var schema: SQLSchema { store.schema }
 
-    /// Creates a view of the state that a connection in a transaction reads.
+    /// Creates a snapshot that reads in a connection's open transaction.
     ///
     /// If `acceptsChanges` is nil, the store's setting applies.
     init(
@@ -84,7 +84,7 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot, Vi
         // Outside the transaction, the connection would read another state.
         guard connection.isInTransaction else {
             throw StoreError(
-                .closed, "The snapshot of '\(store.location)' ended when reading failed before; take a new one.")
+                .closed, "An earlier read failed and ended the snapshot of '\(store.location)'; take a new one.")
         }
         return connection
     }

@@ -5,8 +5,8 @@ internal import RoostCore
 extension GraphCore {
     /// Records whether an object is a member of a relationship, and the order of the members.
     ///
-    /// If the inverse is to-one, only the order is recorded, because the members' rows contain the
-    /// membership.
+    /// If the inverse is to-one, only the order is recorded, because the membership is in the
+    /// members' rows, which are recorded too.
     func noteMember(
         _ key: Int64, of owner: ManagedObject, relationship: ManagedObjectModel.Relationship, state: Members
     ) {
@@ -27,7 +27,7 @@ extension GraphCore {
 
     /// Reads the members and the orders of relationships that were changed before being read.
     ///
-    /// The next save replaces the former members and orders in the store.
+    /// Called before a save, which replaces the former members and orders in the store.
     func resolveMembers(in record: UndoRecord) throws(StoreError) {
         for index in record.links.indices where record.links[index].wasMember == nil {
             let link = record.links[index]
@@ -40,7 +40,7 @@ extension GraphCore {
             let image = record.orders[index]
             guard image.owner.flags.isDisjoint(with: [.orphan, .deleted, .inaccessible]),
                 let state = image.owner.extra?.members.first(where: { $0.relationship == image.relationship })?.state,
-                // If no member was removed, every member still has its stored position.
+                // Without removed members, the stored order stays, so it is not read.
                 !state.removed.isEmpty
             else { continue }
             _ = try memberKeys(of: image.owner, relationship: image.relationship)
@@ -81,14 +81,14 @@ extension GraphCore {
 
     /// Runs `body` without recording for undo.
     ///
-    /// ``UndoStack/rebase(_:from:to:)`` records the committed rows that `body` replaces.
+    /// `take` and `accept` still report replaced rows to ``UndoStack/rebase(_:from:to:)``.
     func withoutUndo<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         guard undoStack != nil else { return try body() }
         let (record, start) = (undoRecord, touched.count)
         undoRecord = nil
         defer {
             undoRecord = record
-            // Without the flag `touched`, the next change of these objects by the program is recorded.
+            // Clear `touched`, so that the program's next change of these objects is recorded.
             if start < touched.count { for object in touched[start...] { object.state.remove(.touched) } }
         }
         return try body()

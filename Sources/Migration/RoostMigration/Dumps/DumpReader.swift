@@ -5,7 +5,7 @@ internal import RoostText
 /// A reader of a dump, line by line.
 final class DumpReader {
     private var tokens: JSONTokenReader
-    /// The tally of the whole dump; copied from ``sent`` if nothing can be dropped.
+    /// The tally of all lines read; for a complete dump, a copy of ``sent``.
     private var found: StoreTally
     /// The tally of the content sent to the destination.
     private(set) var sent: StoreTally

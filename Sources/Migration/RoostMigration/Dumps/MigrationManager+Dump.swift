@@ -4,10 +4,10 @@ extension MigrationManager {
     /// Writes the content of a store as JSON Lines, from one snapshot.
     ///
     /// DUMP-FORMAT.md describes the format. The text has the exact value of every property. Stores
-    /// with equal content, versions, UUID, metadata and last keys give equal text. Before the last
-    /// line is written, the content read is compared with the tally of the last commit. Memory is
-    /// bounded, except for the list of keys of a partial dump. After an error, the last line is
-    /// missing or incomplete, so `load` refuses the text.
+    /// with equal models, content, versions, UUID, metadata and last keys give equal text. Before
+    /// the last line is written, the content read is compared with the tally of the last commit.
+    /// Memory is bounded, except for the list of keys of a partial dump. After an error, the last
+    /// line is missing or incomplete, so `load` refuses the text.
     ///
     /// - Parameters:
     ///   - store: The store. Other writers may change it during the dump.

@@ -60,7 +60,7 @@ struct MigrationValidation {
             for (owner, entity, key) in given where entities[key] != entity {
                 throw StoreError(
                     .migrationFailed,
-                    "'\(relationship.name)' of \(owner) was set to \(ObjectID(model.entities[entity].name, key: key)), which does not exist in the destination; give the ID of an existing object, with the object's own entity."
+                    "'\(relationship.name)' of \(owner) was set to \(ObjectID(model.entities[entity].name, key: key)), which does not exist in the destination; give an existing object's ID, with its exact entity."
                 )
             }
         }
@@ -88,8 +88,8 @@ struct MigrationValidation {
 
     /// Returns whether an object without a value for a mandatory property is invalid.
     ///
-    /// A relationship needs no value if neither the mapping nor references to the source object set
-    /// it. A relationship that is mandatory but empty in the source may stay empty.
+    /// A relationship needs no value if neither the mapping nor the inverse sets it. A relationship
+    /// that is mandatory but empty in the source may stay empty.
     private func isDemanded(_ field: RecordLayout.Field, of record: RecordReader) throws(StoreError) -> Bool {
         let place = AssociationTable.Object(entity: record.entityNumber, key: record.key)
         if let number = field.relationship,

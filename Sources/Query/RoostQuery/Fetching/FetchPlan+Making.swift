@@ -40,8 +40,8 @@ extension FetchPlan.Order {
 extension FetchRequest.Predicate {
     /// The conditions that must all be true, with top-level `AND`s flattened.
     ///
-    /// The recursion is as deep as the nesting of `AND`s. Compile a predicate from an untrusted
-    /// source first, because ``RecordFilter`` limits the nesting.
+    /// The recursion is as deep as the nesting of `AND`s. Create a ``RecordFilter`` of an untrusted
+    /// predicate first, because it limits the nesting.
     package var conjuncts: [FetchRequest.Predicate] {
         switch self {
         case .and(let members): members.flatMap(\.conjuncts)

@@ -1,7 +1,7 @@
 internal import RoostCore
 
 extension StandardTextOrder {
-    /// Appends bytes whose comparison as unsigned numbers gives the order of texts.
+    /// Appends bytes that, compared bytewise and unsigned, sort like the texts.
     ///
     /// The bytes of a text are never a prefix of another text's bytes.
     ///
@@ -13,7 +13,7 @@ extension StandardTextOrder {
         OrderedBytes.append(text, to: &key)
     }
 
-    /// Appends text in which each run of digits becomes `0`, a four-byte count of digits, and the
+    /// Appends text in which each run of digits becomes the digit 0, a four-byte count and the
     /// digits.
     ///
     /// The count and the digits do not include leading zeros.

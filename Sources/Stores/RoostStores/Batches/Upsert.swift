@@ -118,7 +118,7 @@ struct Upsert {
         guard !constraints.isEmpty || request.onConflict == .fail else {
             throw StoreError(
                 .invalidRequest,
-                "Cannot apply a conflict rule to entity '\(entity.name)': it has no uniqueness constraint of properties that a row can name. Add a constraint to the model, or insert without a conflict rule."
+                "Cannot apply a conflict rule to entity '\(entity.name)': it has no uniqueness constraint whose properties can all be in a row. Add a constraint to the model, or insert without a conflict rule."
             )
         }
         defaults = try properties.defaults()

@@ -2,7 +2,7 @@ package import RoostCore
 internal import RoostMigration
 internal import RoostQuery
 
-/// The rules of a program's model, compiled once for all changes.
+/// The compiled rules of a program's model.
 ///
 /// Contexts, batch requests, imports and the `roost` command use these rules.
 /// ``PersistentStore/commit(_:)`` does not use them, but checks versions, uniqueness, links and
@@ -11,7 +11,7 @@ package final class ModelRules: Sendable {
     package let model: ManagedObjectModel
     /// The rules that concern a single record.
     ///
-    /// Each access compiles the regular expressions again, so that every expression has its full
+    /// Each access compiles the regular expressions again, because a compiled expression uses up its
     /// time limit.
     package var records: RecordRules { compiledRecords.hasPatterns ? RecordRules(model) : compiledRecords }
     private let compiledRecords: RecordRules

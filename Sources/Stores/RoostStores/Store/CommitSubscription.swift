@@ -133,8 +133,8 @@ final class CommitWatcher: Sendable {
                 defer { isEnded = true }
                 return !isEnded
             }
-            // The observation ends outside the lock, because its thread may need the lock to check
-            // the store.
+            // The observation ends outside the lock of `isEnded`, which its thread may need to
+            // check the store.
             let observed = observation.withLock { $0.take() }
             withExtendedLifetime(observed) {}
             if isOver { end() }
@@ -256,8 +256,8 @@ extension StoreSnapshot {
             return nil
         }
         var union: NoticeUnion?
-        // The cursor returns a large transaction in several parts. Only the last part is complete,
-        // and has the transaction's token.
+        // The cursor returns a large transaction in several parts. Only the last part has
+        // `isComplete` and the transaction's token.
         var (parts, count) = ([SaveNotice](), 0)
         while let transaction = try cursor.next() {
             let notice = SaveNotice(transaction, of: store, from: known, to: generation)
