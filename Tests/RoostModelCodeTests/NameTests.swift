@@ -116,6 +116,15 @@ struct NameTests {
         #expect(text.contains("var albums: ToMany<\(expected)> {"))
     }
 
+    @Test("a class cannot have the name of the constants of another class", arguments: [false, true])
+    func constantsName(isFirst: Bool) throws {
+        let album = EntityDescription("Album", attributes: [.string("title")])
+        var other = EntityDescription("Other", attributes: [.string("title")])
+        other.managedObjectClassName = "_AlbumClass"
+        let message = try Samples.message(ManagedObjectModel(entities: isFirst ? [album, other] : [other, album]))
+        #expect(message.contains("uses the name '_AlbumClass' of the class of entity 'Other'. Rename one"))
+    }
+
     @Test("one error lists all names that generated code cannot use")
     func list() throws {
         let model = try ManagedObjectModel(entities: [

@@ -187,6 +187,8 @@ struct PredicateFormatTests {
             ("a = %c", ["secret"], "one character"),
             ("a = %d", [1.5], "whole number"), ("a = %", [], "column 5: After '%'"), ("a = %y", [], "After '%'"),
             ("a = %%", [], "modulus:by:"), ("a %@ 1", ["="], "A comparison"), ("a = %ldx", [1], "After '%'"),
+            ("%lK = 1", ["a"], "After '%'"), ("a = %hs", ["b"], "After '%'"),
+            ("FUNCTION('a', '\u{0}unreadable', 'b') = 1", [], "The name of a function"),
         ] as [(String, [any PredicateArgument], String)])
     func wrongArguments(text: String, arguments: [any PredicateArgument], message: String) throws {
         let error = #expect(throws: StoreError.self) { try P(format: text, arguments: arguments) }

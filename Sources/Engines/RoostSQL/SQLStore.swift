@@ -5,7 +5,7 @@ internal import RoostSystem
 ///
 /// The database has a table for each entity hierarchy, with a column for each attribute and each
 /// to-one relationship. Users and other tools can thus read the data. A row that another tool
-/// changed does not match its checksum. It counts as damaged unless ``acceptsChanges`` is true.
+/// changed does not match its checksum. It counts as damaged unless `acceptsChanges` is true.
 public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore, CommitReportingStore {
     /// The registered type of the store.
     public let type: any PersistentStoreType

@@ -68,7 +68,15 @@ struct ModelNames {
             problems += Self.propertyProblems(entity)
         }
         // Each class also has a generated enum for its constants. No class may have the enum's name.
-        for (entity, name) in zip(model.entities, classes) { owners["_\(name)Class"] = entity.declaration.name }
+        for (entity, name) in zip(model.entities, classes) {
+            let constants = "_\(name)Class"
+            if let user = owners[constants] {
+                add(
+                    "generated code for its class '\(name)' uses the name '\(constants)' of the class of entity '\(user)'. Rename one of them.",
+                    to: entity.declaration)
+            }
+            owners[constants] = entity.declaration.name
+        }
         for (entity, name) in zip(model.entities.map(\.declaration), generatedClasses) {
             guard entity.userInfo[Self.classKey] != nil, let other = owners[name] else { continue }
             add("its generated class '\(name)' is also the class of entity '\(other)'. Rename one of them.", to: entity)

@@ -256,7 +256,7 @@ struct RecordDecoderTests {
         struct Strict: Decodable { let worth: Decimal }
         let error = try #require(Self.failure(Strict.self, values: [:], entity: "Person"))
         #expect(error.code == .invalidValue)
-        #expect(error.message.hasPrefix("Entity 'Person' has no property 'worth', only 'Company' has one."))
+        #expect(error.message.hasPrefix("Entity 'Person' has no property 'worth'; entity 'Company' has one."))
     }
 
     @Test("decoding a transient attribute fails, even into an optional") func transient() {

@@ -165,7 +165,7 @@ struct RecordEncoderTests {
         struct Other: Encodable { let worth = 1 }
         #expect(
             failure(Other(), entity: "Person")?.message
-                == "Entity 'Person' has no property 'worth', only 'Company' has one.")
+                == "Entity 'Person' has no property 'worth'; entity 'Company' has one.")
         struct Transient: Encodable { let scratch = "" }
         #expect(failure(Transient())?.code == .unknownProperty)
         #expect(failure(Row(), entity: "Thong")?.code == .unknownEntity)

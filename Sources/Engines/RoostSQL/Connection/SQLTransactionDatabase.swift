@@ -29,8 +29,11 @@ final class SQLTransactionDatabase: SQLRebuilding {
     /// Throws `closed` during a write, or after a write was rolled back.
     func requireSound() throws(StoreError) -> any SQLConnection {
         try state.withLock { (state) throws(StoreError) in
-            guard let connection = state.connection, !state.isSpoilt, !state.isWriting else {
-                throw StoreError(.closed, "A part of the transaction on '\(base.name)' was rolled back.")
+            guard !state.isWriting else {
+                throw StoreError(.closed, "A write in the transaction on '\(base.name)' has not ended.")
+            }
+            guard let connection = state.connection, !state.isSpoilt else {
+                throw StoreError(.closed, "The transaction on '\(base.name)' ended, or a write in it was rolled back.")
             }
             return connection
         }

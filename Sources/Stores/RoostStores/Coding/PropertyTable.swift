@@ -82,7 +82,7 @@ extension PropertyTable {
                 properties.append(
                     CodedProperty(
                         name, kind: .ofOtherEntity, label: "\(label).\(name)",
-                        reason: "Entity '\(label)' has no property '\(name)', only '\(other.name)' has one."))
+                        reason: "Entity '\(label)' has no property '\(name)'; entity '\(other.name)' has one."))
             }
         }
         self.init(label, properties: properties)

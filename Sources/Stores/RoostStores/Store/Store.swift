@@ -80,7 +80,7 @@ public final class Store: Sendable {
     /// Waits for running calls, and releases the store's locks and files.
     ///
     /// Calling this method again does nothing. Later calls of other methods throw `closed`. The
-    /// sequences from ``changes`` end.
+    /// sequences from `changes` end.
     ///
     /// - Throws: Errors of closing the store, which is closed nevertheless.
     public func close() throws(StoreError) {

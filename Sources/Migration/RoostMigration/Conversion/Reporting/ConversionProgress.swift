@@ -45,7 +45,7 @@ public struct ConversionProgress: Sendable, Hashable {
 
     package var rate: Double { seconds > 0 ? Double(objects + links) / seconds : 0 }
 
-    /// The completed fraction of this phase, from 0 to 1; nil if ``totalObjects`` is nil.
+    /// The completed fraction of this phase, from 0 to 1; nil if the total is unknown.
     public var fraction: Double? {
         guard let totalObjects else { return nil }
         let total = totalObjects + (totalLinks ?? links)

@@ -59,8 +59,8 @@ package struct RecordFilter: Sendable {
     /// Whether matching needs only a record's own fields, and no evaluator.
     package var looksAtFieldsOnly: Bool { program == nil }
 
-    package static let maximumDepth = 200
-    package static let maximumListCount = 100_000
+    package static let maximumDepth = PredicateCompiler.maximumDepth
+    package static let maximumListCount = PredicateCompiler.maximumListCount
 
     private static func conjuncts(_ predicate: FetchRequest.Predicate) -> [FetchRequest.Predicate] {
         if case .and(let members) = predicate { return members }

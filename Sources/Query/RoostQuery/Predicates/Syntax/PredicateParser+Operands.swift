@@ -392,7 +392,10 @@ extension PredicateParser {
         try open("FUNCTION")
         let target = try value()
         try comma()
-        guard case .string(let name) = token.kind else { throw expected("The name of a function as a string") }
+        // Names that begin with U+0000 are reserved; see ``FetchRequest/Expression/readingError``.
+        guard case .string(let name) = token.kind, name.unicodeScalars.first != "\u{0}" else {
+            throw expected("The name of a function as a string")
+        }
         try advance()
         let (arguments, depth) = try values(upTo: ")", after: [target.operand], depth: target.depth)
         return Part(.registered(name, arguments), depth: depth)

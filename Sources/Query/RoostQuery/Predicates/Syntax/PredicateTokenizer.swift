@@ -157,7 +157,8 @@ struct PredicateTokenizer {
             advance()
         }
         guard ["K", "d", "i", "u", "x", "X", "f", "g", "e", "s", "c"].contains(letters.suffix(1)),
-            letters.utf8.count <= 3, peek.map({ !PredicateLanguage.isNamePart($0) }) ?? true
+            letters.utf8.count <= 3, letters.utf8.count == 1 || !["K", "s", "c"].contains(letters.suffix(1)),
+            peek.map({ !PredicateLanguage.isNamePart($0) }) ?? true
         else {
             throw error(at: start, message: "After '%', one of @ K d i u x ld lu lld llu f lf g e s c is expected.")
         }
