@@ -4,10 +4,10 @@
 /// can match an object that an earlier row inserted. But the model's validation rules are checked
 /// after all rows.
 ///
-/// If several constraints match, the first one in the model's order is used. A constraint matches no
-/// object if it has a derived attribute, or if the row or a default provides a null for it. Lists of
-/// to-many relationships are applied after all values. If two rows have a list for one relationship
-/// of an object, the last list is used.
+/// If several constraints match, the first one in the model's order is used. A constraint matches
+/// no object if it has a derived attribute, or if the row or a default provides a null for it.
+/// Lists of to-many relationships are applied after all values. If two rows have a list for one
+/// relationship of an object, the last list is used.
 ///
 /// ```swift
 /// try store.insert("Album", rows: [["title": "Blue", "year": 1971]], onConflict: .update)
