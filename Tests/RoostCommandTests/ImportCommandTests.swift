@@ -111,6 +111,19 @@ struct ImportCommandTests {
     }
 
     @Test(
+        "an import and its dry run refuse the same destinations and write nothing",
+        arguments: [("other", "does not say what type of store to make"), ("memory:other", "ends with this command")])
+    func refusedDestination(destination: String, message: String) throws {
+        let place = try workplace()
+        let before = try place.names()
+        for more in [["--dry-run", "--save-model=model.json"], []] {
+            try place.start(["import", "tracks.csv", destination, "--entity=Track"] + more).wait()
+                .expectError(2, containing: message)
+            #expect(try place.names() == before)
+        }
+    }
+
+    @Test(
         "a dry run of an import reads a JSON store that another program writes",
         .enabled(if: Workplace.fileTypes.contains("json")))
     func dryRunBesideWriter() throws {

@@ -60,6 +60,9 @@ import Testing
             .enabled(if: shell != nil, "sqlite3 is not installed"))
         func editedModel() throws {
             let place = try workplace()
+            try place.roost("import", "sqlite:shop.db", "shop", "--dry-run", "--save-model=m.json")
+                .expectError(2, containing: "does not say what type of store to make")
+            #expect(try !place.names().contains("m.json"))
             let shown = try place.roost("import", "sqlite:shop.db", "sqlite:shop", "--dry-run", "--save-model=m.json")
             #expect(shown.code == 0 && shown.output.contains("to customer"), "\(shown.output)")
             #expect(try !place.names().contains("shop"))

@@ -8,7 +8,7 @@ import Testing
 @Suite("Conflicts")
 struct ConflictTests {
     /// Objects that each of two contexts has read.
-    private struct Sample {
+    struct Sample {
         let contexts: [ManagedObjectContext]
         var artists: [[Artist]] = []
         var albums: [[Album]] = []
@@ -304,26 +304,6 @@ struct ConflictTests {
         }
     }
 
-    @Test("a conflict remains if a merge policy returns a value of the wrong type")
-    func unsuitableMerge() throws {
-        let container = try Music.container()
-        let (mine, other) = (container.makeContext("mine"), container.makeContext("other"))
-        let artist: Artist = try mine.insert()
-        artist.name = "a"
-        try mine.save()
-        let copy = try other.existingObject(artist.id)
-        (copy.name, copy.rank) = ("theirs", 5)
-        try other.save()
-        artist.rank = 7
-        mine.mergePolicy = MergePolicy(
-            "wrong", resolve: { _ in .keep(["name": .int(1), "rank": .int(7)]) }, resolveConstraint: { _ in .fail })
-        #expect(throws: StoreError.self) { try mine.save() }
-        mine.mergePolicy = .error
-        let error = #expect(throws: StoreError.self) { try mine.save() }
-        #expect(error?.code == .conflict)
-        #expect(try container.makeContext().existingObject(artist.id).name == "theirs")
-    }
-
     @Test(
         "after a read error during a merge of one-to-one references, the next save leaves consistent pairs",
         arguments: [MergePolicy.mergeByPropertyObjectTrump, .overwrite, .mergeByPropertyStoreTrump, .rollback])
@@ -343,35 +323,6 @@ struct ConflictTests {
         try context.save()
         #expect(!context.hasChanges)
         #expect(try PlainGraph(reading: container.makeContext()).inconsistencies == [])
-    }
-
-    private static let unsuitable: [[String: Value]] = [
-        ["name": .int(1)], ["passport": .int(1)], ["passport": .objectID(ObjectID("Track", key: 1))],
-    ]
-
-    @Test(
-        "all conflicts remain if a merge policy returns an unsuitable value for one of them", arguments: 0..<2,
-        unsuitable)
-    func unsuitableMergeOfOne(_ wrong: Int, values: [String: Value]) throws {
-        let container = try Music.container()
-        let sample = try Sample(container)
-        let context = sample.contexts[1]
-        for artist in sample.artists[0][..<2] { artist.rank = 5 }
-        try sample.contexts[0].save()
-        for artist in sample.artists[1][..<2] { artist.rank = 7 }
-        let id = sample.artists[1][wrong].objectID
-        context.mergePolicy = MergePolicy(
-            "wrong",
-            resolve: { conflict in
-                let mine: [String: Value] = ["name": "mine", "rank": 7]
-                return .keep(conflict.id == id ? mine.merging(values) { $1 } : mine)
-            }, resolveConstraint: { _ in .fail })
-        #expect(throws: StoreError.self) { try context.save() }
-        #expect(sample.artists[1][..<2].map(\.name) == ["0", "1"])
-        #expect(sample.artists[1][..<2].compactMap(\.passport) == sample.passports[1])
-        context.mergePolicy = .error
-        let error = #expect(throws: StoreError.self) { try context.save() }
-        #expect(error?.conflicts.count == 2)
     }
 
     @Test("resolving a conflict does not read the destinations of ordinary references")

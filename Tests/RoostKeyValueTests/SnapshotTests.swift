@@ -112,6 +112,26 @@ struct SnapshotTests {
         #expect(try MetaSpace.readLastKey(root: genre, reader: after) == 1)
     }
 
+    @Test("a snapshot that begins before a commit returns counts the commit's keys as used")
+    func lastKeyDuringCommit() throws {
+        let storage = UntrustedStorage(MemoryStorage())
+        let store = try KeyValueStore(
+            creating: storage, type: MemoryStoreType(), location: StoreLocation(type: "memory", path: ""),
+            model: try musicModel(), options: StoreOptions(timeoutSeconds: 0))
+        let key = try store.reserveKeys(1, for: "Artist").lowerBound + 1
+        let last = Mutex<Int64?>(nil)
+        storage.afterWrite.withLock { action in
+            action = {
+                let found = try? store.snapshot().lastKey(of: "Artist")
+                last.withLock { $0 = found }
+            }
+        }
+        var changes = ChangeSet(model: store.model)
+        try changes.insert(ObjectID("Artist", key: key), values: ["name": "A", "code": "a"])
+        _ = try store.commit(changes)
+        #expect(last.withLock { $0 } == key)
+    }
+
     @Test("key reservations of many threads and two open stores do not overlap")
     func reservesKeysOnThreads() async throws {
         let type = MemoryStoreType()

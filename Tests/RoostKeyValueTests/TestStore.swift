@@ -65,6 +65,8 @@ final class UntrustedStorage: OrderedKeyValueStorage {
     private let base: MemoryStorage
     /// The number of flushes that still fail.
     private let failingSyncCount: Mutex<Int>
+    /// A call after each write that has committed and not returned.
+    let afterWrite = Mutex<(@Sendable () -> Void)?>(nil)
 
     init(_ base: MemoryStorage, failingSyncCount: Int = 0) {
         (self.base, self.failingSyncCount) = (base, Mutex(failingSyncCount))
@@ -73,6 +75,13 @@ final class UntrustedStorage: OrderedKeyValueStorage {
     var maximumKeyByteCount: Int { base.maximumKeyByteCount }
     var formatVersion: Int { 7 }
     func read() throws(StoreError) -> any KeyValueReader { try base.read() }
+    func write<Result: Sendable>(
+        timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        let result = try base.write(timeoutSeconds: timeoutSeconds, body)
+        afterWrite.withLock { $0 }?()
+        return result
+    }
     func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
         try base.beginLongWrite(timeoutSeconds: timeoutSeconds)
     }

@@ -146,6 +146,7 @@ struct NameTests {
         first.managedObjectClassName = "Second"
         let message = try Samples.message(ManagedObjectModel(entities: [first, EntityDescription("Second")]))
         #expect(message.contains("its class 'Second' is also the class of entity 'First'"))
+        #expect(message.split(separator: "\n").count == 2)
     }
 
     @Test("generated files whose names differ only in case are refused, but a single file is not")

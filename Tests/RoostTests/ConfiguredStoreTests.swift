@@ -55,6 +55,20 @@ struct ConfiguredStoreTests {
         try StoreRegistry.standard.type(named: type).destroy(try configuration.storeDescription().location)
     }
 
+    @Test("a store without a history opens read-only if its configuration turns a history on", arguments: fileTypes)
+    func readOnlyWithoutHistory(type: String) throws {
+        let folder = try folder()
+        try folder.configuration(document(type, path: "a.store")).openOrCreateStore().close()
+        let options = "{tracksHistory: true, historyDays: 30}"
+        let recording = try folder.configuration(document(type, path: "a.store", options: options))
+        let reading = try recording.openStore(isReadOnly: true)
+        #expect(error { try insert("one", into: reading) }?.code == .readOnly)
+        try reading.close()
+        let writing = try recording.openStore()
+        #expect(try writing.metadata().model == model())
+        try writing.close()
+    }
+
     @Test("a configured store is created only with a valid model", arguments: fileTypes)
     func withoutModel(type: String) throws {
         let folder = try Folder()

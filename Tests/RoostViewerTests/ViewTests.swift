@@ -137,6 +137,21 @@
             }
         }
 
+        @Test(
+            "a facet value is applied if the condition requires it in any notation",
+            arguments: [
+                ("year == 1970", [1970]), ("isLive == YES && (year=1970 AND title != 'x')", [1970]),
+                ("year == 1970 OR year == 1971", []), ("year == 1970 AND isLive == YES OR year == 1971", []),
+                ("NOT (year == 1970 AND isLive == YES)", []), ("title != ' AND year == 1970 AND '", []),
+            ] as [(String, [Int64])])
+        func appliedFacets(condition: String, years: [Int64]) throws {
+            let encoded = try #require(condition.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+            let view = try ViewedLibrary().get("/library/Album.json?size=0&facet=year&where=\(encoded)")
+            let values = try #require(view.at("facets.0.values")?.elements)
+            #expect(values.contains { $0["value"]?.integer == 1970 })
+            #expect(values.filter { $0["isApplied"]?.line == "true" }.compactMap { $0["value"]?.integer } == years)
+        }
+
         @Test("a facet value whose condition is too long for an address has no condition")
         func longFacetValue() throws {
             let library = try ViewedLibrary { store in

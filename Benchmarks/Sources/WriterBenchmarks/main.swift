@@ -46,6 +46,7 @@
     func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
         let group = DispatchGroup()
         let errors = NSLock()
+        // Proof: `failure` is used only while `errors` is locked, and after all threads have left `group`.
         nonisolated(unsafe) var failure: (any Error)?
         for number in 0..<count {
             group.enter()

@@ -69,7 +69,8 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
     public func snapshot() throws(StoreError) -> any StoreSnapshot {
         let hidesContents = state.withLock { $0.load?.isInParts ?? false }
         let reader = try read()
-        // The blocks are copied after the view begins, so that no key of an object in the view counts as unused.
+        // The blocks are copied after the view begins, so that keys of this program's objects in the view do not count
+        // as unused.
         let blocks = state.withLock { $0.blocks }
         return KeyValueSnapshot(
             store: self, reader: hidesContents ? HiddenContentsReader(reader) : reader, blocks: blocks)

@@ -68,14 +68,15 @@ struct ModelNames {
             problems += Self.propertyProblems(entity)
         }
         // Each class also has a generated enum for its constants. No class may have the enum's name.
-        for (entity, name) in zip(model.entities, classes) {
+        let classOwners = owners
+        for (entity, name) in zip(model.entities.map(\.declaration), classes) {
             let constants = "_\(name)Class"
-            if let user = owners[constants] {
+            if let user = classOwners[constants] {
                 add(
                     "generated code for its class '\(name)' uses the name '\(constants)' of the class of entity '\(user)'. Rename one of them.",
-                    to: entity.declaration)
+                    to: entity)
             }
-            owners[constants] = entity.declaration.name
+            owners[constants] = entity.name
         }
         for (entity, name) in zip(model.entities.map(\.declaration), generatedClasses) {
             guard entity.userInfo[Self.classKey] != nil, let other = owners[name] else { continue }

@@ -25,17 +25,12 @@ extension KeyValueStore {
     }
 
     private func write(_ change: PreparedChange) throws(StoreError) -> CommitReceipt {
-        let generations: (previous: Generation, now: Generation)
-        do throws(StoreError) {
-            generations = try write { [plan, clock = options.historyClock] (writer) throws(StoreError) in
-                var application = try ChangeApplication(change, plan: plan, writer: writer, clock: clock)
-                return try application.run()
-            }
-        } catch {
-            forgetReservedKeys(after: error)
-            throw error
+        let generations = try write { [plan, clock = options.historyClock] (writer) throws(StoreError) in
+            var application = try ChangeApplication(change, plan: plan, writer: writer, clock: clock)
+            let result = try application.run()
+            noteUsedKeys(change.highestInsertedKeys)
+            return result
         }
-        noteUsedKeys(change.highestInsertedKeys)
         return CommitReceipt(change.changes, generation: generations.now, previousGeneration: generations.previous)
     }
 }

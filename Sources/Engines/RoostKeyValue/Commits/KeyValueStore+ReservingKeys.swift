@@ -78,9 +78,11 @@ extension KeyValueStore {
         }
     }
 
-    /// Skips the reserved keys up to the highest key that a commit or load has used.
+    /// Skips the reserved keys up to the highest key that a commit or load uses.
     ///
     /// Commits and loads may use keys that were not reserved, so any lower key may be taken too.
+    /// Call this method before the storage commits: a view can show the new objects before the
+    /// storage returns, and the outcome of the commit can be unknown.
     func noteUsedKeys(_ highest: [(root: Int, key: Int64)]) {
         state.withLock { state in
             for (root, key) in highest {
@@ -88,13 +90,6 @@ extension KeyValueStore {
                 state.blocks[root]?.next = min(key, block.limit - 1) + 1
             }
         }
-    }
-
-    /// Drops the keys that are reserved in memory if the outcome of a commit is unknown, because the
-    /// commit may have used some of them.
-    func forgetReservedKeys(after error: StoreError) {
-        guard error.code == .outcomeUnknown else { return }
-        state.withLock { $0.blocks.removeAll() }
     }
 
     /// Returns unused keys to the store, unless one of them or a higher key was used or reserved in

@@ -272,16 +272,15 @@ final class KeyValueBulkLoader: BulkLoader {
                 try recorder.finish(
                     settings, from: initialTally.generation, to: tally.generation, in: KeyValueHistory(writer))
             }
+            store.noteUsedKeys(highestKeys.map { ($0.key, $0.value) })
             try write.commit()
             hasCommittedParts = true
-            store.noteUsedKeys(highestKeys.map { ($0.key, $0.value) })
             if store.options.isUnpublished { try flush() }
             self.write = nil
             endLoad()
             store.leavePartsPlace()
             return tally
         } catch {
-            store.forgetReservedKeys(after: error)
             abandon()
             throw error
         }

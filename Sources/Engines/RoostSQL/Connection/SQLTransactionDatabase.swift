@@ -33,7 +33,7 @@ final class SQLTransactionDatabase: SQLRebuilding {
                 throw StoreError(.closed, "A write in the transaction on '\(base.name)' has not ended.")
             }
             guard let connection = state.connection, !state.isSpoilt else {
-                throw StoreError(.closed, "The transaction on '\(base.name)' ended, or a write in it was rolled back.")
+                throw StoreError(.closed, "A write in the transaction on '\(base.name)' was rolled back.")
             }
             return connection
         }

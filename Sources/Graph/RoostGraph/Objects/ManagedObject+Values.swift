@@ -87,11 +87,8 @@ extension ManagedObject {
         try core.requireReference(value, relationship: relationship)
         guard case .objectID(let id) = value else { return setDestination(nil, relationship: relationship.number) }
         // An object that has left its context ignores the value.
-        guard let context else { return }
-        let destination = try context.requireObject(id)
-        guard core.model.entities[relationship.destination].includes(Int(destination.entityNumber)) else {
-            throw StoreError(.invalidValue, "'\(relationship.name)' cannot refer to \(id).")
-        }
+        guard context != nil else { return }
+        let destination = try core.requireDestination(id, relationship: relationship)
         setDestination(destination, relationship: relationship.number)
     }
 

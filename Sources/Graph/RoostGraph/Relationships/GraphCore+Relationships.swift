@@ -39,6 +39,20 @@ extension GraphCore {
         }
     }
 
+    /// Returns the object with an ID, or throws `invalidValue` if a to-one relationship cannot
+    /// refer to it.
+    ///
+    /// Reads the object if its entity is uncertain.
+    func requireDestination(
+        _ id: ObjectID, relationship: ManagedObjectModel.Relationship
+    ) throws(StoreError) -> ManagedObject {
+        let object = try objects([id.key], destination: try model.requireEntity(id.entity).number)[0]
+        guard model.entities[relationship.destination].includes(Int(object.entityNumber)) else {
+            throw StoreError(.invalidValue, "'\(relationship.name)' cannot refer to \(id).")
+        }
+        return object
+    }
+
     /// Sets a to-one relationship, and updates the inverse.
     func setDestination(of object: ManagedObject, relationship: Int, to new: ManagedObject?) {
         let declared = model.relationships[relationship]

@@ -50,6 +50,7 @@ extension ManagedObjectContext {
         let (read, rows) = try reader.read()
         core.currentRows = rows
         defer { withExtendedLifetime(read) { core.currentRows = nil } }
+        for (object, _, decision) in decisions { try core.requireDestinations(decision.values, of: object) }
         try apply(decisions, agreed: agreed)
         core.currentRows = nil
         core.closeReader()
@@ -203,6 +204,7 @@ extension ManagedObjectContext {
         }
         let read = try reader.read()
         defer { withExtendedLifetime(read) {} }
+        for (stored, values) in contents { try core.requireDestinations(values, of: stored) }
         // Set values while the new objects are still in the context, because values can refer to new objects.
         for (stored, values) in contents where !isPlanted(.losesDuplicateValues) {
             try core.setContent(of: stored, to: values, onlyNamed: true)
@@ -268,7 +270,8 @@ extension GraphCore {
         return found
     }
 
-    /// Checks values as if they were set as the properties of an object.
+    /// Checks values as if they were set as the properties of an object, without reading
+    /// destinations.
     ///
     /// If `onlyNamed` is false, missing properties count as null.
     func requireValid(
@@ -290,6 +293,19 @@ extension GraphCore {
         try batch.append(
             RecordReader(row: row, byteCount: Int(object.byteCount), key: object.key, model: model),
             replacing: replacements)
+    }
+
+    /// Checks destinations in valid values whose IDs have a superentity.
+    ///
+    /// Without reading them, ``requireValid(_:for:onlyNamed:)`` does not know their entities.
+    func requireDestinations(_ values: [String: Value], of object: ManagedObject) throws(StoreError) {
+        for field in object.info.referenceFields {
+            guard let number = field.relationship, case .objectID(let id)? = values[field.name] else { continue }
+            let relationship = model.relationships[number]
+            let entity = try model.requireEntity(id.entity)
+            guard !model.entities[relationship.destination].includes(entity.number) else { continue }
+            _ = try requireDestination(id, relationship: relationship)
+        }
     }
 
     func mergeAgreed(_ object: ManagedObject, with theirs: Record?) throws(StoreError) {

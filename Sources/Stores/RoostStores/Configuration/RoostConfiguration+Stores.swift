@@ -39,7 +39,6 @@ extension RoostConfiguration {
         _ name: String? = nil, model: ManagedObjectModel? = nil, isReadOnly: Bool = false
     ) throws(StoreError) -> any PersistentStore {
         var description = try storeDescription(name)
-        description.options.isReadOnly = false
         if isReadOnly { description.options = description.options.forReading }
         description.options.model = if let model { model } else { try self.model() }
         return try registry.open(description)

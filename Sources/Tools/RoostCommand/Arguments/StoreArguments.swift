@@ -155,7 +155,7 @@ enum StoreArguments {
             }
         }
         let type = try StoreRegistry.standard.type(named: store.location.type)
-        return (try type.metadata(at: store.location, options: store.readOnly.options).model, [])
+        return (try type.metadata(at: store.location, options: store.options).model, [])
     }
 
     /// Returns the names of a store's entities; empty if the store cannot be read.

@@ -112,7 +112,7 @@ enum ImportArguments {
         guard var store = try StoreArguments.typedStore(text, arguments: arguments) else { return nil }
         let type = try StoreRegistry.standard.type(named: store.location.type)
         do throws(StoreError) {
-            _ = try type.metadata(at: store.location, options: store.readOnly.options)
+            _ = try type.metadata(at: store.location, options: store.options)
         } catch {
             guard error.code == .notFound else { throw error }
             return nil

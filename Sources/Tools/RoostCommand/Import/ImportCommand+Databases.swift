@@ -78,6 +78,8 @@ extension Subcommand {
                 "'\(text)' exists, but a database is imported into a new store; replace the store with --overwrite, or choose another path"
             )
         }
+        let destination = try StoreArguments.newStore(text, arguments: arguments)
+        try StoreArguments.requireDifferent(database.location, destination: destination.location)
         let cancellation = ConversionCancellation()
         return try Interruption.shared.cancelling(cancellation) {
             let model = try arguments.value("model").map { path in
@@ -89,8 +91,6 @@ extension Subcommand {
                 try ImportArguments.show(content.plan, arguments: arguments, console: console)
                 return .success
             }
-            let destination = try StoreArguments.newStore(text, arguments: arguments)
-            try StoreArguments.requireDifferent(database.location, destination: destination.location)
             let progress = ProgressLine(console)
             defer { progress.clear() }
             var options = try ImportArguments.conversion(destination, arguments: arguments)

@@ -196,6 +196,7 @@ extension Subcommand {
         let model = try run.arguments.value("model").map { path in
             try UsageError.readingModel(at: path, version: nil) { try ModelFile.read(path).model }
         }
+        let destination = try StoreArguments.newStore(text, arguments: run.arguments)
         let content = try UsageError.requesting { try run.content(model) }
         try ImportArguments.saveModel(content.model, arguments: run.arguments)
         if run.arguments.has("dry-run") {
@@ -204,9 +205,8 @@ extension Subcommand {
             result.rows = try content.look()
             // With --json, the plan of an inferred model is the whole output.
             if model == nil, run.arguments.has("json") { return .success }
-            return try printReport(run.report(result, of: content, destination: text), run: run)
+            return try printReport(run.report(result, of: content, destination: "\(destination.location)"), run: run)
         }
-        let destination = try StoreArguments.newStore(text, arguments: run.arguments)
         return try printReport(try makeStore(destination, content: content, run: run), run: run)
     }
 

@@ -35,7 +35,7 @@ internal import RoostForeignSQLite
 
         /// Returns the ORDER BY clause that makes the order of the rows repeatable.
         ///
-        /// Empty if the rowid has no usable name and the table has no primary key.
+        /// Empty if the table has a rowid without a usable name.
         static func order(_ table: ForeignTable) -> String {
             if let name = table.rowIDName { return "ORDER BY t.\(name)" }
             guard table.isWithoutRowID else { return "" }

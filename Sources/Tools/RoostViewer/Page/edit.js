@@ -511,8 +511,9 @@ async function form(place, at, object, context, actions) {
             }, { class: "theirs" }),
             button("Edit again on theirs", async () => {
                 close();
-                const kept = new Map(draft.written);
                 object = draft.base = await wholeTexts(at, current, undefined);
+                // The user can write while the texts are read.
+                const kept = new Map(draft.written);
                 draw();
                 await rewrite(kept);
                 fields.find((field) => field.read() !== undefined)?.focus();

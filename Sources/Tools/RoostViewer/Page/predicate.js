@@ -165,50 +165,5 @@ export function predicateBar(place, entity, error) {
 /// Two conditions that must both hold, as one.
 export function both(condition, other) {
     if (!condition?.trim()) return other;
-    return `${split(condition).isAlternative ? `(${condition})` : condition} AND ${other}`;
-}
-
-/// Whether a condition cannot hold without another one: each part of the other is one of its parts.
-export function requires(condition, other) {
-    const parts = conjuncts(condition);
-    return conjuncts(other).every((part) => parts.includes(part));
-}
-
-/// The conditions that must all hold, without parentheses around them.
-function conjuncts(condition) {
-    const { parts, isAlternative, isEnclosed } = split(condition);
-    if (isEnclosed) return conjuncts(parts[0].slice(1, -1));
-    return isAlternative || parts.length === 1 ? [condition.trim()] : parts.flatMap(conjuncts);
-}
-
-/// Splits a condition at its ANDs outside of parentheses and strings. `isAlternative` means that it
-/// has an OR there, and `isEnclosed` that one pair of parentheses encloses the whole condition.
-function split(condition) {
-    const text = condition.trim();
-    const operator = /&&|\|\||(?<![\w$#@.])(?:AND|OR)(?!\w)/iy;
-    const parts = [];
-    let isAlternative = false;
-    let [start, depth, quote, close] = [0, 0, null, -1];
-    for (let index = 0; index < text.length; index += 1) {
-        const character = text[index];
-        if (quote) {
-            if (character === "\\") index += 1;
-            else if (character === quote) quote = null;
-        } else if (character === "'" || character === "\"") quote = character;
-        else if ("({[".includes(character)) depth += 1;
-        else if (")}]".includes(character)) {
-            depth -= 1;
-            if (depth === 0 && close < 0) close = index;
-        } else if (depth === 0) {
-            operator.lastIndex = index;
-            const found = operator.exec(text)?.[0];
-            if (!found) continue;
-            if (/^(?:\|\||OR)$/i.test(found)) isAlternative = true;
-            parts.push(text.slice(start, index).trim());
-            start = index + found.length;
-            index = start - 1;
-        }
-    }
-    parts.push(text.slice(start).trim());
-    return { parts, isAlternative, isEnclosed: parts.length === 1 && text.startsWith("(") && close === text.length - 1 };
+    return `${/\bOR\b|\|\|/i.test(condition) ? `(${condition})` : condition} AND ${other}`;
 }

@@ -5,7 +5,7 @@ import { Failure, load } from "./jobs.js";
 import { path, objectPath, dataPath, changed, go } from "./router.js";
 import { show, typeName, objectName, isNumeric, isPicture } from "./values.js";
 import { heading, jsonLink } from "./store.js";
-import { predicateBar, both, requires } from "./predicate.js";
+import { predicateBar, both } from "./predicate.js";
 import { valueView } from "./object.js";
 
 const sizes = [25, 50, 100, 200, 500];
@@ -206,7 +206,7 @@ function facetPanel(place, data) {
 /// too long for an address (null).
 function facetLine(place, data, item, ...content) {
     if (item.where === null) return h("span.value", { title: "The condition for this value is too long for an address." }, content);
-    if (requires(data.where ?? "", item.where)) return h("span.value", { "aria-current": "true" }, content);
+    if (item.isApplied) return h("span.value", { "aria-current": "true" }, content);
     return h("a.value", { href: changed(place, { where: both(data.where, item.where), page: null }), title: plain(item.where) }, content);
 }
 

@@ -51,10 +51,12 @@
                 values.compactMap { if case .objectID(let id) = $0.0 { id } else { nil } }, from: snapshot)
             let writer = CellWriter(titles: titles)
             let isComplete = values.count <= Self.valueCount
+            let required = request.predicate?.conjuncts ?? []
             let list = try values.prefix(Self.valueCount).map { value, count in
-                JSONNode([
+                let text = try condition(value)
+                return JSONNode([
                     "value": writer.node(value, type: type), "count": writer.node(count),
-                    "where": JSONNode(try condition(value)),
+                    "where": JSONNode(text), "isApplied": JSONNode(isApplied(text, among: required)),
                 ])
             }
             return JSONNode([
@@ -66,6 +68,14 @@
         private func condition(_ value: Value) throws(StoreError) -> String? {
             let text = try PredicateHelp.text(name, isEqualTo: value, entity: entity, model: model)
             return text.utf8.count <= Self.conditionByteCount ? text : nil
+        }
+
+        /// Returns whether the condition for a value is one of the required conditions.
+        private func isApplied(_ text: String?, among required: [FetchRequest.Predicate]) -> Bool {
+            guard let text, !required.isEmpty,
+                let condition = try? FetchRequest.Predicate(text, for: entity.name, model: model)
+            else { return false }
+            return required.contains(condition)
         }
     }
 #endif
